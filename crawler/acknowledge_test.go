@@ -8,8 +8,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// With --backup-wait, a commit is acknowledged when the backup has it. The lease of a visit has ended by then, if the visit
-// was its last one.
+// With --backup-wait, a commit is acknowledged when the backup has it. The lease of a visit has ended by then, if the
+// visit was its last one.
 func TestAVisitIsReportedWhenItsCommitIsAcknowledgedLater(t *testing.T) {
 	t.Parallel()
 	acknowledged := func(ctx context.Context, _ uint64) error {

@@ -21,7 +21,8 @@ func spellings(host string) *rapid.Generator[string] {
 		scheme := rapid.SampledFrom([]string{"http://", "HTTP://", "http:/", `http:\\`, " http://", "http:\t//"}).Draw(t, "scheme")
 		user := rapid.SampledFrom([]string{"", "", "", "user@", "user:pass%word@"}).Draw(t, "user")
 		part := rapid.OneOf(
-			rapid.SampledFrom([]string{"100%.csv", "%", "%zz", "%4", "%00", "%FF", "a b", "[1]", "{x}", "a|b^c`d", `"q"`, "<i>", "ü", "\xfc", "..", ".", "%2e%2E", "a;b=c", ";jsessionid=1", "a\tb", `c\d`, ""}),
+			rapid.SampledFrom([]string{"100%.csv", "%", "%zz", "%4", "%00", "%FF", "a b", "[1]", "{x}", "a|b^c`d", `"q"`, "<i>", "ü",
+				"\xfc", "..", ".", "%2e%2E", "a;b=c", ";jsessionid=1", "a\tb", `c\d`, ""}),
 			rapid.StringN(0, 12, 40))
 		path := strings.Join(rapid.SliceOfN(part, 0, 4).Draw(t, "path"), "/")
 		path = strings.NewReplacer("#", "", "?", "").Replace(path)

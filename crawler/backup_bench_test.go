@@ -17,9 +17,10 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// BenchmarkBackedUp compares the processor time of a visit without a continuous backup and with one ("…-copied"). The web is in
-// another process, and the bucket keeps the log in memory and discards packs, so that what an object store costs does not count.
-// Packs are small, so that there are closed ones, which are copied as a whole every ten seconds: give it 6000 visits.
+// BenchmarkBackedUp compares the processor time of a visit without a continuous backup and with one ("…-copied"). The
+// web is in another process, and the bucket keeps the log in memory and discards packs, so that what an object store
+// costs does not count. Packs are small, so that there are closed ones, which are copied as a whole every ten seconds:
+// give it 6000 visits.
 func BenchmarkBackedUp(b *testing.B) {
 	for _, again := range []bool{false, true} {
 		name := "new"
@@ -65,7 +66,8 @@ func benchmarkBackedUp(b *testing.B, again, copied bool) {
 
 // keepCopied runs a Keeper with a whole copy. end returns when everything is copied.
 func keepCopied(b *testing.B, n *node, gate *vault.Gate) (end func()) {
-	k := vault.New(&sink{}, vault.Source{DB: n.Pipeline.Archive.DB(), Content: n.Pipeline.Archive.Bytes()}, gate, vault.Options{Holder: vault.NewHolder()})
+	k := vault.New(&sink{}, vault.Source{DB: n.Pipeline.Archive.DB(), Content: n.Pipeline.Archive.Bytes()}, gate,
+		vault.Options{Holder: vault.NewHolder()})
 	if err := k.Begin(b.Context()); err != nil {
 		b.Fatal(err)
 	}

@@ -59,6 +59,7 @@ func (a *ofArchive) change(ctx context.Context, latest catalog.Version, kept *ar
 	return a.p.change(ctx, latest, kept, ex)
 }
 
-func (a *ofArchive) place(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, mediaType string, written func()) (*content.Placed, error) {
+func (a *ofArchive) place(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, mediaType string,
+	written func()) (*content.Placed, error) {
 	return a.p.place(ctx, latest, ex, mediaType, written)
 }

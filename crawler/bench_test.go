@@ -47,7 +47,8 @@ func table(seed uint64, size int) []byte {
 	b := make([]byte, 0, size+200)
 	b = append(b, "id,date,station,city,temperature,humidity,pressure,note\n"...)
 	for i := 0; len(b) < size; i++ {
-		b = fmt.Appendf(b, "%d,2026-%02d-%02d,S%04d,%s,%.1f,%d,%.2f,%s\n", i, 1+r.IntN(12), 1+r.IntN(28), r.IntN(5000), cities[r.IntN(len(cities))],
+		b = fmt.Appendf(b, "%d,2026-%02d-%02d,S%04d,%s,%.1f,%d,%.2f,%s\n", i, 1+r.IntN(12), 1+r.IntN(28), r.IntN(5000),
+			cities[r.IntN(len(cities))],
 			r.Float64()*40-10, r.IntN(100), 950+r.Float64()*80, []string{"", "ok", "checked by hand", "\"late, but good\""}[r.IntN(4)])
 	}
 	return b
@@ -83,7 +84,8 @@ func (w *benchWeb) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// A file is a unique line and the rest of a common file, so that files differ and cost nothing to make.
-	first := fmt.Sprintf("id,date,station,city,temperature,humidity,pressure,note\n%d,2026-01-01,%s,Vienna,%d.5,1,1000.00,first\n", n, r.Host, w.version.Load())
+	first := fmt.Sprintf("id,date,station,city,temperature,humidity,pressure,note\n%d,2026-01-01,%s,Vienna,%d.5,1,1000.00,first\n", n,
+		r.Host, w.version.Load())
 	rest := w.bodies[n%uint64(len(w.bodies))]
 	out.Header().Set("Content-Type", "text/csv")
 	out.Header().Set("Content-Length", strconv.Itoa(len(first)+len(rest)))
@@ -177,7 +179,8 @@ func (n *node) addBench(b *testing.B, urls []string) {
 	b.Helper()
 	seeds := make([]catalog.Seed, len(urls))
 	for i, u := range urls {
-		seeds[i] = catalog.Seed{URL: u, Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i/3), Format: "CSV"}
+		seeds[i] = catalog.Seed{URL: u, Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i/3),
+			Format: "CSV"}
 	}
 	if _, err := n.Add(b.Context(), seeds); err != nil {
 		b.Fatal(err)
@@ -195,7 +198,8 @@ func (n *node) visitedBefore(b *testing.B) {
 
 // BenchmarkPipeline visits files of 50 KB on 200 loopback hosts, everything on disk and synced. The server runs in the
 // same process. One operation is one visit and the indexing of the columns. "new": a first version; "changed": the next
-// version; "same-bytes": fetched whole, but unchanged; "not-modified": a 304; "…-once-more": the same for the second time.
+// version; "same-bytes": fetched whole, but unchanged; "not-modified": a 304; "…-once-more": the same for the second
+// time.
 func BenchmarkPipeline(b *testing.B) {
 	const size = 50_000
 	crawl := func(b *testing.B, n *node, web *benchWeb, want catalog.Outcome) {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// SetWorkers changes how many hosts are fetched from at the same time, in runs that have begun, too. Workers that are too
-// many end after the lease that they have.
+// SetWorkers changes how many hosts are fetched from at the same time, in runs that have begun, too. Workers that are
+// too many end after the lease that they have.
 func (p *Pipeline) SetWorkers(n int) { p.wanted.set(max(1, n)) }
 
 // wanted is the number of workers that SetWorkers has set.

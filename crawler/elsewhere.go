@@ -43,7 +43,8 @@ func (e *Elsewhere) Visit(ctx context.Context, job dispatch.Job) (sent *dispatch
 	if ex.ErrorClass == catalog.ErrDiskFull {
 		return nil, &fetch.OwnTrouble{Kind: fetch.TroubleDisk, Err: errors.New(ex.Why)}
 	}
-	sent = &dispatch.Sent{Ended: ex.End, Finding: dispatch.Finding{Exchange: exchangeElsewhere(ex), Fault: s.found.Fault, Compare: told.compared}}
+	sent = &dispatch.Sent{Ended: ex.End,
+		Finding: dispatch.Finding{Exchange: exchangeElsewhere(ex), Fault: s.found.Fault, Compare: told.compared}}
 	f := &sent.Finding
 	if s.job.Accept != job.Accept {
 		f.Accept = s.job.Accept
@@ -73,14 +74,17 @@ func (e *Elsewhere) Visit(ctx context.Context, job dispatch.Job) (sent *dispatch
 
 // jobOf returns a job as the first half of a visit needs it.
 func jobOf(j dispatch.Job) frontier.Job {
-	return frontier.Job{URL: j.URL, Key: j.Key, Format: j.Format, MediaType: j.MediaType, Accept: j.Accept, ETag: j.ETag, LastModified: j.LastModified,
-		Fetches: j.Fetches, Errors: j.Errors}
+	return frontier.Job{URL: j.URL, Key: j.Key, Format: j.Format, MediaType: j.MediaType, Accept: j.Accept, ETag: j.ETag,
+		LastModified: j.LastModified,
+		Fetches:      j.Fetches, Errors: j.Errors}
 }
 
 func exchangeElsewhere(ex *fetch.Exchange) dispatch.Exchange {
 	d := dispatch.Exchange{
-		FinalURL: ex.FinalURL, Took: max(0, ex.End.Sub(ex.Start)), Latency: max(0, ex.Latency()), Outcome: ex.Outcome, ErrorClass: ex.ErrorClass, Status: ex.Status,
-		Why: ex.Why, Exception: ex.Exception, TLS: ex.TLS, Unverified: ex.Unverified, ContentType: ex.ContentType, ETag: ex.ETag, LastModified: ex.LastModified,
+		FinalURL: ex.FinalURL, Took: max(0, ex.End.Sub(ex.Start)), Latency: max(0, ex.Latency()), Outcome: ex.Outcome,
+		ErrorClass: ex.ErrorClass, Status: ex.Status,
+		Why: ex.Why, Exception: ex.Exception, TLS: ex.TLS, Unverified: ex.Unverified, ContentType: ex.ContentType, ETag: ex.ETag,
+		LastModified:  ex.LastModified,
 		RequestHeader: ex.RequestHeader, ResponseHeader: ex.ResponseHeader, RemoteAddr: ex.RemoteAddr, Received: ex.Received,
 	}
 	for i, h := range ex.Hops {
@@ -176,8 +180,10 @@ func exchangeOfWorker(url string, r *dispatch.Result, now time.Time) *fetch.Exch
 	d := r.Finding.Exchange
 	end := time.Now().Add(-r.Age)
 	ex := &fetch.Exchange{
-		URL: url, FinalURL: d.FinalURL, Start: end.Add(-d.Took), End: end, Outcome: d.Outcome, ErrorClass: d.ErrorClass, Status: d.Status, Why: d.Why,
-		Exception: d.Exception, TLS: d.TLS, Unverified: d.Unverified, ContentType: d.ContentType, ETag: d.ETag, LastModified: d.LastModified,
+		URL: url, FinalURL: d.FinalURL, Start: end.Add(-d.Took), End: end, Outcome: d.Outcome, ErrorClass: d.ErrorClass, Status: d.Status,
+		Why:       d.Why,
+		Exception: d.Exception, TLS: d.TLS, Unverified: d.Unverified, ContentType: d.ContentType, ETag: d.ETag,
+		LastModified:  d.LastModified,
 		RequestHeader: d.RequestHeader, ResponseHeader: d.ResponseHeader, RemoteAddr: d.RemoteAddr, Received: d.Received,
 	}
 	ex.Taped.End = now.Add(-r.Age)

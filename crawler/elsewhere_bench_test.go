@@ -29,9 +29,9 @@ import (
 )
 
 // BenchmarkWriter compares the processor time that a visit costs the process with the archive: when it makes the visit
-// alone, and when a worker makes the first half ("…-elsewhere", which includes the embedded NATS server). The web, and the
-// worker, are in another process; both make 128 visits at a time. The aims are ratios of at most 0.45 for new files, and 0.8
-// for a 304.
+// alone, and when a worker makes the first half ("…-elsewhere", which includes the embedded NATS server). The web, and
+// the worker, are in another process; both make 128 visits at a time. The aims are ratios of at most 0.45 for new
+// files, and 0.8 for a 304.
 func BenchmarkWriter(b *testing.B) {
 	for _, again := range []bool{false, true} {
 		name := "new"
@@ -82,9 +82,11 @@ func benchmarkWriter(b *testing.B, again, elsewhere bool) {
 			return dispatch.Welcome{Rev: "1", Archive: "http://archive.example/", UserAgent: "odarchive/1.0", MaxBody: 100 << 20}
 		}}, all: make(chan struct{})}
 		office.left.Store(int64(b.N))
-		w := dispatch.NewWriter(dispatch.WriterOptions{Embedded: &dispatch.ServerOptions{Listen: address, Dir: b.TempDir()}, DeskOptions: dispatch.DeskOptions{
-			Frontier: n.Pipeline.Frontier, Gate: n.Gate, Lease: time.Minute, Now: n.clock.now, Log: slog.New(slog.DiscardHandler), Office: office,
-		}})
+		w := dispatch.NewWriter(dispatch.WriterOptions{Embedded: &dispatch.ServerOptions{Listen: address, Dir: b.TempDir()},
+			DeskOptions: dispatch.DeskOptions{
+				Frontier: n.Pipeline.Frontier, Gate: n.Gate, Lease: time.Minute, Now: n.clock.now, Log: slog.New(slog.DiscardHandler),
+				Office: office,
+			}})
 		// The server starts, and the worker joins, once and not for each file.
 		if err := n.Pipeline.Frontier.Pause(b.Context(), "the worker is not there yet"); err != nil {
 			b.Fatal(err)
@@ -127,7 +129,8 @@ type countedOffice struct {
 	all  chan struct{}
 }
 
-func (o *countedOffice) Commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, r *dispatch.Result, parcel dispatch.Parcel) error {
+func (o *countedOffice) Commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, r *dispatch.Result,
+	parcel dispatch.Parcel) error {
 	err := o.Office.Commit(ctx, lease, job, r, parcel)
 	if err == nil && o.left.Add(-1) == 0 {
 		close(o.all)
@@ -234,19 +237,23 @@ func testWorkerOf(t testing.TB, join, name string, visits int) *dispatch.Worker 
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	return dispatch.NewWorker(dispatch.WorkerOptions{Address: a, Name: name, Hosts: visits, Log: slog.New(slog.DiscardHandler), Build: func(w *dispatch.Worker, by dispatch.Welcome) (dispatch.Kit, error) {
-		bodies, err := spool.New(dir, spool.Options{})
-		if err != nil {
-			return dispatch.Kit{}, err
-		}
-		settings := func(host string) hosts.Settings {
-			h, _ := w.Host(host)
-			return hosts.Settings{Delay: h.Delay, Parallel: 1, MaxCrawlDelay: h.MaxCrawlDelay, MaxBody: h.MaxBody}
-		}
-		fetcher := fetch.New(fetch.Options{Spool: bodies, UserAgent: by.UserAgent, MaxBody: by.MaxBody, AllowNets: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Permit: w.Permit, Settings: settings})
-		p := &Pipeline{Fetcher: fetcher, Settings: settings, Clock: time.Now, Log: slog.New(slog.DiscardHandler), Processors: make(chan struct{}, runtime.GOMAXPROCS(0)), MaxBody: by.MaxBody}
-		p.Gate = politeness.New(politeness.Options{Fetch: p.Fetch, Delay: -1, Settings: settings, Borrow: w.Borrow, Fetched: w.Fetched})
-		e := &Elsewhere{Pipeline: p, Spool: bodies, Wrapper: content.NewWrapper(0)}
-		return dispatch.Kit{Gate: p.Gate, Visit: e.Visit, Outage: func() (string, time.Time) { return "", time.Time{} }, Close: func() error { fetcher.Close(); return nil }}, nil
-	}})
+	return dispatch.NewWorker(dispatch.WorkerOptions{Address: a, Name: name, Hosts: visits, Log: slog.New(slog.DiscardHandler),
+		Build: func(w *dispatch.Worker, by dispatch.Welcome) (dispatch.Kit, error) {
+			bodies, err := spool.New(dir, spool.Options{})
+			if err != nil {
+				return dispatch.Kit{}, err
+			}
+			settings := func(host string) hosts.Settings {
+				h, _ := w.Host(host)
+				return hosts.Settings{Delay: h.Delay, Parallel: 1, MaxCrawlDelay: h.MaxCrawlDelay, MaxBody: h.MaxBody}
+			}
+			fetcher := fetch.New(fetch.Options{Spool: bodies, UserAgent: by.UserAgent, MaxBody: by.MaxBody,
+				AllowNets: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Permit: w.Permit, Settings: settings})
+			p := &Pipeline{Fetcher: fetcher, Settings: settings, Clock: time.Now, Log: slog.New(slog.DiscardHandler),
+				Processors: make(chan struct{}, runtime.GOMAXPROCS(0)), MaxBody: by.MaxBody}
+			p.Gate = politeness.New(politeness.Options{Fetch: p.Fetch, Delay: -1, Settings: settings, Borrow: w.Borrow, Fetched: w.Fetched})
+			e := &Elsewhere{Pipeline: p, Spool: bodies, Wrapper: content.NewWrapper(0)}
+			return dispatch.Kit{Gate: p.Gate, Visit: e.Visit, Outage: func() (string, time.Time) { return "", time.Time{} },
+				Close: func() error { fetcher.Close(); return nil }}, nil
+		}})
 }

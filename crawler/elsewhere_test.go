@@ -75,7 +75,8 @@ func TestBothWaysOfAVisitRecordTheSame(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	var urls []string
-	for _, path := range []string{"table.csv", "large.bin", "same.txt", "gone.csv", "moved", "secret", "soft.csv", "page0", "page1", "page2", "page3", "empty.csv"} {
+	for _, path := range []string{"table.csv", "large.bin", "same.txt", "gone.csv", "moved", "secret", "soft.csv", "page0", "page1",
+		"page2", "page3", "empty.csv"} {
 		urls = append(urls, server.URL+"/"+path)
 	}
 	alone, served := newNode(t), newNode(t)
@@ -105,8 +106,8 @@ func TestBothWaysOfAVisitRecordTheSame(t *testing.T) {
 		}
 		for _, u := range urls {
 			if strings.Contains(u, "/page") {
-				// Results of a host are committed side by side, so which of the same pages are kept before they are recognised
-				// depends on which result comes first.
+				// Results of a host are committed side by side, so which of the same pages are kept before they are
+				// recognised depends on which result comes first.
 				recognised = recognised || outcome(t, served, u) == catalog.ErrSoft404
 				continue
 			}
@@ -140,7 +141,8 @@ func recorded(t *testing.T, n *node, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := fmt.Sprintf("visits %d versions %d errors %d outcome %s class %s why %q type %s name %s size %d pages %d", r.Visits, r.Versions, r.Errors, r.Outcome, r.ErrorClass, r.Why, r.MediaType, r.FileName, r.Size, r.ErrorPages)
+	s := fmt.Sprintf("visits %d versions %d errors %d outcome %s class %s why %q type %s name %s size %d pages %d", r.Visits, r.Versions,
+		r.Errors, r.Outcome, r.ErrorClass, r.Why, r.MediaType, r.FileName, r.Size, r.ErrorPages)
 	if r.Versions == 0 {
 		return s
 	}
@@ -165,7 +167,8 @@ func recorded(t *testing.T, n *node, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s += fmt.Sprintf(" sha %x because %q charset %s etag %s headers %v request %d hops %d head %v error page %q", v.Digests.SHA256[:4], v.Because, v.Charset, v.ETag, names, len(v.Request), len(e.Hops), len(e.Head) > 0, v.ErrorPage)
+	s += fmt.Sprintf(" sha %x because %q charset %s etag %s headers %v request %d hops %d head %v error page %q", v.Digests.SHA256[:4],
+		v.Because, v.Charset, v.ETag, names, len(v.Request), len(e.Hops), len(e.Head) > 0, v.ErrorPage)
 	if in != nil && len(in.Tables) > 0 {
 		s += fmt.Sprintf(" rows %d columns %d", in.Tables[0].Rows, len(in.Tables[0].Columns))
 	}
@@ -175,8 +178,9 @@ func recorded(t *testing.T, n *node, url string) string {
 	return s
 }
 
-// TestNothingThatASoundWorkerSendsIsRefused has hosts answer with all kinds of odd redirects and fields. Each visit must
-// give a result that passes, after it was encoded and decoded: a URL whose result is refused would be visited for ever.
+// TestNothingThatASoundWorkerSendsIsRefused has hosts answer with all kinds of odd redirects and fields. Each visit
+// must give a result that passes, after it was encoded and decoded: a URL whose result is refused would be visited for
+// ever.
 func TestNothingThatASoundWorkerSendsIsRefused(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	odd := func() string {
@@ -187,8 +191,10 @@ func TestNothingThatASoundWorkerSendsIsRefused(t *testing.T) {
 		}
 		return string(b)
 	}
-	locations := []string{"", "/a b", "/a|b^c`{d}<e>\"f\\g", "//", "http://", "http:///x", "file:///etc/passwd", "javascript:alert(1)", "ftp://127.0.0.1:1/x", "http://[::1", "http://%zz/", "/ü?ä=ö#ß",
-		"http://127.0.0.1:99999/", "HTTP://127.0.0.1:1/", "http://user:secret@127.0.0.1:1/", "/\xff\xfe", "/?" + strings.Repeat("a", 7000), "/?" + strings.Repeat("ü ", 2500), "/?" + strings.Repeat("x", 9000), "mailto:a@b", "x\"\\", "?", "#"}
+	locations := []string{"", "/a b", "/a|b^c`{d}<e>\"f\\g", "//", "http://", "http:///x", "file:///etc/passwd", "javascript:alert(1)",
+		"ftp://127.0.0.1:1/x", "http://[::1", "http://%zz/", "/ü?ä=ö#ß",
+		"http://127.0.0.1:99999/", "HTTP://127.0.0.1:1/", "http://user:secret@127.0.0.1:1/", "/\xff\xfe", "/?" + strings.Repeat("a", 7000),
+		"/?" + strings.Repeat("ü ", 2500), "/?" + strings.Repeat("x", 9000), "mailto:a@b", "x\"\\", "?", "#"}
 	for range 100 {
 		locations = append(locations, odd(), "/"+odd(), "//"+odd(), "http://127.0.0.1:1/"+odd())
 	}
@@ -221,7 +227,9 @@ func TestNothingThatASoundWorkerSendsIsRefused(t *testing.T) {
 				at := 0
 				fmt.Sscan(r.URL.RawQuery, &at)
 				if at%2 == 1 {
-					fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nETag: %[1]s\r\nLast-Modified: %[1]s\r\nContent-Type: %[1]s\r\nContent-Disposition: attachment; filename=\"%[1]s\"\r\nContent-Length: 6\r\nConnection: close\r\n\r\na,b\n1\n", locations[at])
+					fmt.Fprintf(c,
+						"HTTP/1.1 200 OK\r\nETag: %[1]s\r\nLast-Modified: %[1]s\r\nContent-Type: %[1]s\r\nContent-Disposition: "+
+							"attachment; filename=\"%[1]s\"\r\nContent-Length: 6\r\nConnection: close\r\n\r\na,b\n1\n", locations[at])
 					return
 				}
 				fmt.Fprintf(c, "HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", locations[at])
@@ -240,7 +248,8 @@ func TestNothingThatASoundWorkerSendsIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", locations[now], err)
 		}
-		r := &dispatch.Result{Version: dispatch.Version, Worker: "w", Job: dispatch.Key{Ref: dispatch.Ref{Group: "127.0.0.1", Epoch: 1}, Key: "k"}, Finding: s.Finding, Inside: s.Inside}
+		r := &dispatch.Result{Version: dispatch.Version, Worker: "w",
+			Job: dispatch.Key{Ref: dispatch.Ref{Group: "127.0.0.1", Epoch: 1}, Key: "k"}, Finding: s.Finding, Inside: s.Inside}
 		if s.Parcel != nil {
 			r.Parcel = []byte("parcel")
 			s.Parcel.Close()
@@ -272,12 +281,13 @@ func serveWithWorkers(t *testing.T, n *node, workers int) (stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := dispatch.NewWriter(dispatch.WriterOptions{Embedded: &dispatch.ServerOptions{Listen: address, Dir: t.TempDir()}, DeskOptions: dispatch.DeskOptions{
-		Frontier: n.Pipeline.Frontier, Gate: n.Gate, Lease: 5 * time.Second, Now: n.clock.now, Log: slog.New(slog.DiscardHandler),
-		Office: &Office{Pipeline: n.Pipeline, Spool: bodies, Welcome: func() dispatch.Welcome {
-			return dispatch.Welcome{Rev: "1", Archive: "http://archive.example/", UserAgent: "odarchive/1.0", MaxBody: 100 << 20}
-		}},
-	}})
+	w := dispatch.NewWriter(dispatch.WriterOptions{Embedded: &dispatch.ServerOptions{Listen: address, Dir: t.TempDir()},
+		DeskOptions: dispatch.DeskOptions{
+			Frontier: n.Pipeline.Frontier, Gate: n.Gate, Lease: 5 * time.Second, Now: n.clock.now, Log: slog.New(slog.DiscardHandler),
+			Office: &Office{Pipeline: n.Pipeline, Spool: bodies, Welcome: func() dispatch.Welcome {
+				return dispatch.Welcome{Rev: "1", Archive: "http://archive.example/", UserAgent: "odarchive/1.0", MaxBody: 100 << 20}
+			}},
+		}})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, workers+1)
 	go func() { ended <- w.Run(ctx) }()

@@ -24,7 +24,8 @@ import (
 
 // examine detects the type of a fetched body, profiles it and makes its bytes durable. If there is nothing to keep,
 // visit.Kept is nil and the exchange has the outcome.
-func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalog.Version, before before, ex *fetch.Exchange, following *campaign.Visit) (visit archive.Visit, err error) {
+func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalog.Version, before before, ex *fetch.Exchange,
+	following *campaign.Visit) (visit archive.Visit, err error) {
 	if ex.Body == nil {
 		return visit, nil
 	}
@@ -62,7 +63,8 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	if err != nil {
 		return visit, fmt.Errorf("detect: %w", err)
 	}
-	if err := p.follow(ctx, following, ex, found); err != nil { // of error pages, too: hosts send one page for many resources, with another Link header
+	if err := p.follow(ctx, following, ex, found); err != nil {
+		// of error pages, too: hosts send one page for many resources, with another Link header
 		return visit, err
 	}
 	why := soft404(job, found)
@@ -94,7 +96,8 @@ const (
 )
 
 // detect detects the media type. If that fails or takes too long, the file is kept as application/octet-stream.
-func (p *Pipeline) detect(ctx context.Context, job frontier.Job, ex *fetch.Exchange, visit *archive.Visit) (found detect.Detection, err error) {
+func (p *Pipeline) detect(ctx context.Context, job frontier.Job, ex *fetch.Exchange, visit *archive.Visit) (found detect.Detection,
+	err error) {
 	limited, cancel := context.WithTimeout(ctx, detectTime)
 	defer cancel()
 	err = supervise.Contain(func() (err error) {
@@ -123,16 +126,18 @@ func (p *Pipeline) unchanged(ctx context.Context, latest catalog.Version, before
 	}
 	body := ex.Body.Open()
 	defer body.Close()
-	if _, err := p.Archive.Bytes().Put(ctx, body, content.PutOptions{Known: &latest.Digests, Written: written, Label: p.label(ex, latest.Type, latest.FileName)}); err != nil {
+	if _, err := p.Archive.Bytes().Put(ctx, body,
+		content.PutOptions{Known: &latest.Digests, Written: written, Label: p.label(ex, latest.Type, latest.FileName)}); err != nil {
 		return fmt.Errorf("store bytes: %w", err)
 	}
 	return nil
 }
 
-// describe profiles a new version's bytes, compares them with the latest version and stores them. A fault in profiling or
-// comparing costs its result; the bytes are kept. wire is what is recorded of the exchange, nil if it is not known.
+// describe profiles a new version's bytes, compares them with the latest version and stores them. A fault in profiling
+// or comparing costs its result; the bytes are kept. wire is what is recorded of the exchange, nil if it is not known.
 // written is called when storing needs no processor any more.
-func (p *Pipeline) describe(ctx context.Context, latest *catalog.Version, before before, ex *fetch.Exchange, found detect.Detection, wire *catalog.Exchange, visit *archive.Visit, written func()) error {
+func (p *Pipeline) describe(ctx context.Context, latest *catalog.Version, before before, ex *fetch.Exchange, found detect.Detection,
+	wire *catalog.Exchange, visit *archive.Visit, written func()) error {
 	kept := &archive.Kept{
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
 		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader, Request: ex.RequestHeader,
@@ -194,7 +199,8 @@ func mediaType(contentType string) string {
 
 // place writes the bytes to the content store, as a delta to the latest version. They become part of it when a
 // transaction commits the result.
-func (p *Pipeline) place(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, mediaType string, written func()) (*content.Placed, error) {
+func (p *Pipeline) place(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, mediaType string,
+	written func()) (*content.Placed, error) {
 	digests := ex.Body.Digests()
 	opts := content.PutOptions{Known: &digests, Written: written}
 	opts.Label = p.label(ex, mediaType, ex.FileName)
@@ -254,6 +260,7 @@ func (p *Pipeline) change(ctx context.Context, latest catalog.Version, kept *arc
 
 // sideOf returns the fetched body as one side of a comparison.
 func sideOf(kept *archive.Kept, ex *fetch.Exchange) diff.Side {
-	file := inspect.Input{Found: detect.Detection{Type: kept.Type, Charset: kept.Charset}, Name: kept.FileName, Size: ex.Body.Size(), Body: ex.Body}
+	file := inspect.Input{Found: detect.Detection{Type: kept.Type, Charset: kept.Charset}, Name: kept.FileName, Size: ex.Body.Size(),
+		Body: ex.Body}
 	return diff.SideOf(file, kept.Inside)
 }

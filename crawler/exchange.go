@@ -37,7 +37,8 @@ func (p *Pipeline) exchangeOf(ex *fetch.Exchange) *catalog.Exchange {
 	end := p.ended(ex)
 	e := &catalog.Exchange{RemoteAddr: ex.RemoteAddr, Encoded: ex.Received}
 	for _, h := range ex.Hops {
-		e.Hops = append(e.Hops, catalog.Hop{URL: h.URL, Status: h.Status, At: end.Add(h.Start.Sub(ex.End)).UTC().Truncate(time.Millisecond)})
+		e.Hops = append(e.Hops,
+			catalog.Hop{URL: h.URL, Status: h.Status, At: end.Add(h.Start.Sub(ex.End)).UTC().Truncate(time.Millisecond)})
 	}
 	if n := len(ex.Hops); n > 0 {
 		last := ex.Hops[n-1]
@@ -80,8 +81,8 @@ func (p *Pipeline) original(ctx context.Context, v catalog.Version) *fetch.Origi
 	return found
 }
 
-// tapeBody writes the response of a fetch to the WARC files, if that has not been done: with the compressed bytes of the
-// body that is to be kept, nil for none. It must be called before the version is committed, and before the body is
+// tapeBody writes the response of a fetch to the WARC files, if that has not been done: with the compressed bytes of
+// the body that is to be kept, nil for none. It must be called before the version is committed, and before the body is
 // removed.
 func (p *Pipeline) tapeBody(ex *fetch.Exchange, kept *archive.Kept) {
 	write := ex.Taped.Write
@@ -107,8 +108,8 @@ func (p *Pipeline) tapeBody(ex *fetch.Exchange, kept *archive.Kept) {
 	}
 }
 
-// tapeVisit adds to the WARC files what the archive recorded of a visit. v is the version that it brought, if it brought
-// one.
+// tapeVisit adds to the WARC files what the archive recorded of a visit. v is the version that it brought, if it
+// brought one.
 func (p *Pipeline) tapeVisit(ex *fetch.Exchange, act catalog.Activity, v catalog.Version) {
 	if p.Tape == nil || ex.Taped.Record == "" {
 		return
@@ -125,8 +126,9 @@ func (p *Pipeline) tapeVisit(ex *fetch.Exchange, act catalog.Activity, v catalog
 	p.Tape.Describe(ex.FinalURL, ex.Taped, turtle)
 }
 
-// blockDigest returns the digest of the record that an export as WARC will have for a body that was fetched: of its HTTP
-// head and the bytes. It is computed now, while the bytes are at hand, because an export would have to inflate them.
+// blockDigest returns the digest of the record that an export as WARC will have for a body that was fetched: of its
+// HTTP head and the bytes. It is computed now, while the bytes are at hand, because an export would have to inflate
+// them.
 func blockDigest(ex *fetch.Exchange, wire *catalog.Exchange) (d archive.BlockDigest, err error) {
 	head := warc.ResponseHead{Status: ex.Status, Header: ex.ResponseHeader, Size: ex.Body.Size(), Exchange: wire}.HTTP()
 	if head == nil {

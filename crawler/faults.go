@@ -24,7 +24,8 @@ import (
 func endsVisit(ctx context.Context, err error) bool {
 	var wait *politeness.Wait
 	var trouble *fetch.OwnTrouble
-	return err != nil && (faults.IsOwn(ctx, err) || errors.Is(err, frontier.ErrLeaseLost) || errors.As(err, &wait) || errors.As(err, &trouble))
+	return err != nil && (faults.IsOwn(ctx, err) || errors.Is(err, frontier.ErrLeaseLost) || errors.As(err, &wait) ||
+		errors.As(err, &trouble))
 }
 
 // fault logs and counts a fault of this program with one URL, and returns a sentence about it.
@@ -55,7 +56,8 @@ func internal(ex *fetch.Exchange, why string) {
 // commitReducing commits what a visit found. If that fails because of the bytes, it commits less: the version without
 // what is inside it, then no version, then only the job's next visit, so that the frontier does not lease the URL again
 // at once.
-func (p *Pipeline) commitReducing(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit, following *campaign.Visit) (r Report, err error) {
+func (p *Pipeline) commitReducing(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange,
+	found archive.Visit, following *campaign.Visit) (r Report, err error) {
 	commit := func(v archive.Visit) error {
 		return supervise.Contain(func() (err error) { r, err = p.commit(ctx, lease, job, latest, ex, v, following); return err })
 	}
@@ -83,7 +85,8 @@ func (p *Pipeline) commitReducing(ctx context.Context, lease *frontier.Lease, jo
 	why = p.fault("commit the failure", job.URL, err)
 	internal(ex, why)
 	now := p.Clock()
-	act := catalog.Activity{URL: job.URL, Start: now, End: now, Outcome: ex.Outcome, ErrorClass: ex.ErrorClass, Status: ex.Status, Why: ex.Why}
+	act := catalog.Activity{URL: job.URL, Start: now, End: now, Outcome: ex.Outcome, ErrorClass: ex.ErrorClass, Status: ex.Status,
+		Why: ex.Why}
 	err = supervise.Contain(func() error {
 		result := p.result(job, ex, act)
 		return p.Archive.DB().Update(ctx, func(txn *kv.Txn) error { return p.Frontier.Done(txn, lease, job, result) })

@@ -160,7 +160,8 @@ func TestAnInternalFailureBacksOffAndIsForgottenWhenAVisitGoesWell(t *testing.T)
 
 func TestTheLongestInternalPauseIsAWeek(t *testing.T) {
 	t.Parallel()
-	for failures, want := range map[int]time.Duration{0: time.Hour, 1: 2 * time.Hour, 7: 128 * time.Hour, 8: 168 * time.Hour, 1 << 40: 168 * time.Hour} {
+	for failures, want := range map[int]time.Duration{0: time.Hour, 1: 2 * time.Hour, 7: 128 * time.Hour, 8: 168 * time.Hour,
+		1 << 40: 168 * time.Hour} {
 		if got := internalPause(failures); got != want {
 			t.Errorf("after %d failures: %s, want %s", failures, got, want)
 		}

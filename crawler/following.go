@@ -58,8 +58,8 @@ func (p *Pipeline) following(ctx context.Context, lease *frontier.Lease, job fro
 // followTime limits how long finding the links of one document may take.
 const followTime = 2 * time.Minute
 
-// follow finds the links and statements of a fetched document for the campaigns of its URL. A fault of this program with
-// the bytes costs these, and not the visit.
+// follow finds the links and statements of a fetched document for the campaigns of its URL. A fault of this program
+// with the bytes costs these, and not the visit.
 func (p *Pipeline) follow(ctx context.Context, following *campaign.Visit, ex *fetch.Exchange, found detect.Detection) error {
 	if following == nil {
 		return nil
@@ -91,13 +91,14 @@ func listedAsCSV(job frontier.Job) bool {
 	})
 }
 
-// maxSecondWait is how long a visit waits for its host before it asks once more, for CSV. If that is not enough, the next
-// visit asks for CSV.
+// maxSecondWait is how long a visit waits for its host before it asks once more, for CSV. If that is not enough, the
+// next visit asks for CSV.
 const maxSecondWait = 30 * time.Second
 
-// askForCSV asks a server that answered with a page, where a table was listed, once more for CSV. It returns nil if that
-// brought nothing else.
-func (p *Pipeline) askForCSV(ctx context.Context, job frontier.Job, latest *catalog.Version, before before, following *campaign.Visit) (ex *fetch.Exchange, found archive.Visit, err error) {
+// askForCSV asks a server that answered with a page, where a table was listed, once more for CSV. It returns nil if
+// that brought nothing else.
+func (p *Pipeline) askForCSV(ctx context.Context, job frontier.Job, latest *catalog.Version, before before,
+	following *campaign.Visit) (ex *fetch.Exchange, found archive.Visit, err error) {
 	err = supervise.Contain(func() (err error) {
 		if ex, err = p.fetch(ctx, job, nil, before, following, maxSecondWait); err != nil {
 			return err
@@ -118,8 +119,8 @@ func (p *Pipeline) askForCSV(ctx context.Context, job frontier.Job, latest *cata
 	return nil, archive.Visit{}, nil
 }
 
-// variesAlways reports whether a server says that no answer serves for another request (Vary: *). Its validators are not
-// used then. Requests for one URL are equal in all else that answers vary by.
+// variesAlways reports whether a server says that no answer serves for another request (Vary: *). Its validators are
+// not used then. Requests for one URL are equal in all else that answers vary by.
 func variesAlways(h http.Header) bool {
 	return slices.ContainsFunc(h.Values("Vary"), func(v string) bool { return strings.TrimSpace(v) == "*" })
 }

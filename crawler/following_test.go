@@ -110,8 +110,8 @@ func (l *linked) follow(t *testing.T, d campaign.Document) campaign.Campaign {
 	return c
 }
 
-// graph returns the statements of a named graph, "" for the default one, as text, sorted. Addresses of hosts are written
-// as in say.
+// graph returns the statements of a named graph, "" for the default one, as text, sorted. Addresses of hosts are
+// written as in say.
 func (l *linked) graph(t *testing.T, name string) string {
 	t.Helper()
 	var all []string
@@ -141,12 +141,14 @@ func (l *linked) contentOf(t *testing.T, host, path string) string {
 	return l.graph(t, "<http://archive.example/graph/"+l.at(host, path))
 }
 
-const rdfPrefixes = "@prefix p: <http://p.example/> . @prefix void: <http://rdfs.org/ns/void#> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+const rdfPrefixes = "@prefix p: <http://p.example/> . @prefix void: <http://rdfs.org/ns/void#> . @prefix rdfs: " +
+	"<http://www.w3.org/2000/01/rdf-schema#> .\n"
 
 func TestACampaignFollowsLinksWithinItsScope(t *testing.T) {
 	t.Parallel()
 	l := newLinked(t, "a", "b", "out")
-	l.say("a", "/start", "text/turtle", rdfPrefixes+`<#it> a <{out}/Class> ; <{out}/property> <{b}/one#x> ; rdfs:seeAlso <{out}/away>, <redirect>, <doc> .`)
+	l.say("a", "/start", "text/turtle",
+		rdfPrefixes+`<#it> a <{out}/Class> ; <{out}/property> <{b}/one#x> ; rdfs:seeAlso <{out}/away>, <redirect>, <doc> .`)
 	l.answer("a", "/redirect", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, l.at("out", "/by-redirect"), http.StatusFound)
 	})
@@ -155,13 +157,18 @@ func TestACampaignFollowsLinksWithinItsScope(t *testing.T) {
 		http.Redirect(w, r, "/doc.ttl", http.StatusSeeOther)
 	})
 	l.say("a", "/doc.ttl", "text/turtle", rdfPrefixes+`<doc> p:in <{a}/deep1> ; p:place [ p:lat 1 ] .`)
-	l.say("b", "/one", "text/html", `<html><head><link rel="alternate" type="text/turtle" href="/one.ttl"><title>t</title></head><body><a href="/page">more</a><a href="{out}/anchor">x</a></body></html>`, "Link", `</meta>; rel="describedby"`)
+	l.say("b", "/one", "text/html",
+		`<html><head><link rel="alternate" type="text/turtle" href="/one.ttl"><title>t</title></head><body><a href="/page">more</a><a `+
+			`href="{out}/anchor">x</a></body></html>`, "Link", `</meta>; rel="describedby"`)
 	l.say("b", "/one.ttl", "text/turtle", rdfPrefixes+`<{b}/one#x> p:is "one" .`)
-	l.say("b", "/meta", "application/rdf+xml", `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:p="http://p.example/"><rdf:Description rdf:about="{b}/one#x"><p:meta>yes</p:meta></rdf:Description></rdf:RDF>`)
+	l.say("b", "/meta", "application/rdf+xml",
+		`<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:p="http://p.example/"><rdf:Description `+
+			`rdf:about="{b}/one#x"><p:meta>yes</p:meta></rdf:Description></rdf:RDF>`)
 	l.say("b", "/page", "text/html", `<html><body><p about="#it" property="http://p.example/says">in a page</p></body></html>`)
 	l.say("a", "/deep1", "text/turtle", rdfPrefixes+`<deep1> p:in <deep2> .`)
 	l.say("a", "/deep2", "text/turtle", rdfPrefixes+`<deep2> p:in <deep3> .`)
-	c := l.follow(t, campaign.Document{Name: "x", Seeds: []string{l.at("a", "/start")}, Scope: []string{"prefix:" + l.at("a", ""), "prefix:" + l.at("b", "")}, Depth: 3, Graphs: true})
+	c := l.follow(t, campaign.Document{Name: "x", Seeds: []string{l.at("a", "/start")},
+		Scope: []string{"prefix:" + l.at("a", ""), "prefix:" + l.at("b", "")}, Depth: 3, Graphs: true})
 	if got, want := l.requests(), "a/deep1 a/deep2 a/doc a/doc.ttl a/redirect a/start b/meta b/one b/one.ttl b/page"; got != want {
 		t.Errorf("requests:\n%s\nwant\n%s", got, want)
 	}
@@ -201,7 +208,8 @@ func TestACampaignFollowsLinksWithinItsScope(t *testing.T) {
 	l.say("a", "/doc.ttl", "text/turtle", rdfPrefixes+`<doc> p:in <{a}/new> ; p:place [ p:lat 1 ] .`)
 	l.say("a", "/new", "text/turtle", rdfPrefixes+`<new> p:is "new" .`)
 	c = l.follow(t, c.Document)
-	if got := l.contentOf(t, "a", "/doc.ttl"); strings.Contains(got, "deep1") || !strings.Contains(got, "<{a}/doc in <{a}/new") || c.Counts.Changed != 3 || !strings.Contains(l.contentOf(t, "a", "/new"), "new") {
+	if got := l.contentOf(t, "a", "/doc.ttl"); strings.Contains(got, "deep1") || !strings.Contains(got, "<{a}/doc in <{a}/new") ||
+		c.Counts.Changed != 3 || !strings.Contains(l.contentOf(t, "a", "/new"), "new") {
 		t.Errorf("%+v\n%s", c.Counts, got)
 	}
 

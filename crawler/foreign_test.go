@@ -176,7 +176,8 @@ func TestAWorkerIsToldNoValidatorsOfOtherBytesAndConfirmsWhatItAskedFor(t *testi
 	}
 	n.clock.advance(48 * time.Hour)
 	n.importForeign(t, f.url(), foreign, n.clock.now().Add(-time.Hour))
-	if told, err = office.Describe(t.Context(), job); err != nil || told.ETag != "" || told.Latest == nil || told.Latest.Digests == own.Digests {
+	if told, err = office.Describe(t.Context(), job); err != nil || told.ETag != "" || told.Latest == nil ||
+		told.Latest.Digests == own.Digests {
 		t.Errorf("after the import, a worker is told %+v, %v", told, err)
 	}
 	if v, err := n.Pipeline.asked(t.Context(), job); err != nil || v == nil || v.ID != own.ID {

@@ -19,8 +19,8 @@ import (
 	"odarchive/crawler/inspect/diff"
 )
 
-// everyFormat lists files of formats that are read, each with a change of one or more cells: the files of the readers' own
-// tests, and texts. old and new have the same length, so that the file stays sound.
+// everyFormat lists files of formats that are read, each with a change of one or more cells: the files of the readers'
+// own tests, and texts. old and new have the same length, so that the file stays sound.
 var everyFormat = []struct {
 	file, mime string // path below inspect/tables, or the text itself after a colon
 	old, new   string
@@ -45,13 +45,24 @@ var everyFormat = []struct {
 	{"columnar/testdata/null.avro", "application/vnd.apache.avro+binary", "Köln", "Bonns", "town string", diff.Tables, false},
 	{"cubes/testdata/ine-1001.px", "text/x-pcaxis", "\n0.86", "\n9.86", "", diff.Tables, false},
 	{"cubes/testdata/oecd-canada.json", "application/json", "5.943826289", "9.943826289", "", diff.JSON, false},
-	{":BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTART:20200229T080000Z\r\nSUMMARY:Graz\r\nEND:VEVENT\r\nBEGIN:VEVENT\r\nUID:2\r\nDTSTART:20200301T080000Z\r\nSUMMARY:Linz\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+	{
+		":BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTART:20200229T080000Z\r\nSUMMARY:Graz\r\nEND:VEVENT\r" +
+			"\nBEGIN:VEVENT\r\nUID:2\r\nDTSTART:20200301T080000Z\r\nSUMMARY:Linz\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
 		"text/calendar", "Graz", "Bonn", "summary string", diff.Tables, false},
-	{`:<!doctype html><html><title>Trees</title><table><tr><th>id</th><th>town</th></tr><tr><td>1</td><td>Graz</td></tr><tr><td>2</td><td>Linz</td></tr></table></html>`,
+	{
+		`:<!doctype ` +
+			`html><html><title>Trees</title><table><tr><th>id</th><th>town</th></tr><tr><td>1</td><td>Graz</td></tr><tr><td>2</td><td>Lin` +
+			`z</td></tr></table></html>`,
 		"text/html", "Graz", "Bonn", "town string", diff.Tables, false},
-	{`:<?xml version="1.0"?><wfs:FeatureCollection xmlns:wfs="http://www.opengis.net/wfs/2.0" xmlns:gml="http://www.opengis.net/gml/3.2"><wfs:member><tree><kind>Graz</kind><at><gml:Point srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>48.2 16.4</gml:pos></gml:Point></at></tree></wfs:member></wfs:FeatureCollection>`,
+	{
+		`:<?xml version="1.0"?><wfs:FeatureCollection xmlns:wfs="http://www.opengis.net/wfs/2.0" ` +
+			`xmlns:gml="http://www.opengis.net/gml/3.2"><wfs:member><tree><kind>Graz</kind><at><gml:Point ` +
+			`srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>48.2 16.4</gml:pos></gml:Point></at></tree></wfs:member></wfs:FeatureCollection>`,
 		"application/gml+xml", "Graz", "Bonn", "kind string", diff.XML, true},
-	{`:{"cells":[{"cell_type":"code","execution_count":1,"metadata":{},"source":["x"],"outputs":[{"output_type":"execute_result","data":{"text/html":["<table><tr><th>id</th><th>town</th></tr><tr><td>1</td><td>Graz</td></tr><tr><td>2</td><td>Linz</td></tr></table>"]},"metadata":{},"execution_count":1}]}],"metadata":{},"nbformat":4,"nbformat_minor":5}`,
+	{
+		`:{"cells":[{"cell_type":"code","execution_count":1,"metadata":{},"source":["x"],"outputs":[{"output_type":"execute_result","data` +
+			`":{"text/html":["<table><tr><th>id</th><th>town</th></tr><tr><td>1</td><td>Graz</td></tr><tr><td>2</td><td>Linz</td></tr></t` +
+			`able>"]},"metadata":{},"execution_count":1}]}],"metadata":{},"nbformat":4,"nbformat_minor":5}`,
 		"application/x-ipynb+json", "Graz", "Bonn", "town string", diff.JSON, false},
 }
 
@@ -124,8 +135,8 @@ func addMember(w *zip.Writer, name string, body []byte) error {
 	return err
 }
 
-// From the crawl to rows, differences, search and triples: every format that is read is so on the whole way, by itself and as a
-// member of an archive.
+// From the crawl to rows, differences, search and triples: every format that is read is so on the whole way, by itself
+// and as a member of an archive.
 func TestEveryFormatIsReadFromEndToEnd(t *testing.T) {
 	t.Parallel()
 	s, n := newSite(t), newNode(t)
@@ -193,7 +204,8 @@ func TestEveryFormatIsReadFromEndToEnd(t *testing.T) {
 			t.Errorf("%s as a member of a zip: %d, %v", name(i), at, inside.Members[max(at, 0)].Type)
 		}
 	}
-	if change, err := n.Pipeline.Archive.Change(t.Context(), latest.ID); err != nil || change == nil || change.Kind != diff.Tables || change.RowsChanged == 0 {
+	if change, err := n.Pipeline.Archive.Change(t.Context(), latest.ID); err != nil || change == nil || change.Kind != diff.Tables ||
+		change.RowsChanged == 0 {
 		t.Errorf("the change of the zip: %+v, %v", change, err)
 	}
 }
@@ -248,7 +260,8 @@ func checkFormat(t *testing.T, n *node, url, mime, column string, kind diff.Kind
 	}
 	word, _, _ := strings.Cut(columns[0], " ")
 	found, err := n.Pipeline.Archive.Search(t.Context(), catalog.Search{Text: word, Limit: 100})
-	if err != nil || !slices.ContainsFunc(found.Resources, func(r catalog.Resource) bool { return r.URL == url }) && len(word) > 2 && !strings.HasPrefix(word, "_col") {
+	if err != nil || !slices.ContainsFunc(found.Resources, func(r catalog.Resource) bool { return r.URL == url }) && len(word) > 2 &&
+		!strings.HasPrefix(word, "_col") {
 		t.Errorf("a search for %q does not find %s: %v", word, url, err)
 	}
 	if len(inside.Faults) > 0 {

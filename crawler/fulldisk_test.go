@@ -25,7 +25,8 @@ func TestAFetchWithoutRoomForItsBytesIsRecordedAndTriedAgainSoon(t *testing.T) {
 	s.set("/a.csv", "id,name\n1,Ada\n")
 	n.add(t, s.URL+"/a.csv", s.URL+"/b.csv")
 	got := n.crawl(t, RunOptions{})
-	if r := got["/a.csv"]; r.Outcome != catalog.NoVersion || r.ErrorClass != catalog.ErrDiskFull || r.Versions != 0 || !strings.Contains(r.Why, "full") {
+	if r := got["/a.csv"]; r.Outcome != catalog.NoVersion || r.ErrorClass != catalog.ErrDiskFull || r.Versions != 0 ||
+		!strings.Contains(r.Why, "full") {
 		t.Errorf("without room: %+v", r)
 	}
 	if r := got["/b.csv"]; r.ErrorClass != catalog.ErrHTTPStatus {

@@ -47,7 +47,9 @@ func BenchmarkGrowth(b *testing.B) {
 		b.Helper()
 		seeds := make([]catalog.Seed, 0, to-from)
 		for i := from; i < to; i++ {
-			seeds = append(seeds, catalog.Seed{URL: web.urls[i], Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i/3), Format: "CSV", Title: fmt.Sprintf("Table %d", i)})
+			seeds = append(seeds,
+				catalog.Seed{URL: web.urls[i], Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i/3),
+					Format: "CSV", Title: fmt.Sprintf("Table %d", i)})
 			if len(seeds) == 1000 || i == to-1 {
 				if _, err := n.Add(b.Context(), seeds); err != nil {
 					b.Fatal(err)

@@ -22,9 +22,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Statements by which hosts ask not to be archived, besides robots.txt. They are honoured only if the operator says so: an
-// archive with a mandate by law need not, and portals publish open data under headers that their web servers add to all
-// pages.
+// Statements by which hosts ask not to be archived, besides robots.txt. They are honoured only if the operator says so:
+// an archive with a mandate by law need not, and portals publish open data under headers that their web servers add to
+// all pages.
 const (
 	NoArchive      = "noarchive" // X-Robots-Tag, and <meta name="robots"> of pages
 	TDMReservation = "tdm"       // W3C TDM Reservation Protocol: /.well-known/tdmrep.json, the header tdm-reservation, <meta>
@@ -42,8 +42,8 @@ func CheckStatements(list []string) error {
 
 func (p *Pipeline) honours(statement string) bool { return slices.Contains(p.Honour, statement) }
 
-// honour gives the exchange of a file that its host asks not to keep its outcome, and reports whether it did. The body is
-// examined no further.
+// honour gives the exchange of a file that its host asks not to keep its outcome, and reports whether it did. The body
+// is examined no further.
 func (p *Pipeline) honour(ex *fetch.Exchange) bool {
 	why := p.OptOut(ex)
 	if why == "" {
@@ -189,8 +189,8 @@ func (r *reservations) set(origin string, rules []tdmRule, until time.Time) {
 	r.hosts[origin] = reservation{until, rules}
 }
 
-// reservedFor returns why the host's tdmrep.json reserves the rights in a URL, "" if it does not or need not be asked. The
-// file is read once a day, as a visit of its own: the error may be a *politeness.Wait.
+// reservedFor returns why the host's tdmrep.json reserves the rights in a URL, "" if it does not or need not be asked.
+// The file is read once a day, as a visit of its own: the error may be a *politeness.Wait.
 func (p *Pipeline) reservedFor(ctx context.Context, link string, wait time.Duration) (why string, err error) {
 	if !p.honours(TDMReservation) {
 		return "", nil

@@ -33,13 +33,14 @@ func manyHosts(b *testing.B, hosts, files int, pause time.Duration) *node {
 	if err != nil {
 		b.Fatal(err)
 	}
-	server := &http.Server{ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/robots.txt" {
-			http.NotFound(w, r)
-			return
-		}
-		fmt.Fprintf(w, "a note of %s%s, of no kind in particular\n", r.Host, r.URL.Path)
-	})}
+	server := &http.Server{ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/robots.txt" {
+				http.NotFound(w, r)
+				return
+			}
+			fmt.Fprintf(w, "a note of %s%s, of no kind in particular\n", r.Host, r.URL.Path)
+		})}
 	go server.Serve(l) // ended by Close
 	b.Cleanup(func() { server.Close() })
 	n := durableNode(b)
@@ -47,9 +48,10 @@ func manyHosts(b *testing.B, hosts, files int, pause time.Duration) *node {
 	if err != nil {
 		b.Fatal(err)
 	}
-	n.Fetcher = fetch.New(fetch.Options{Spool: bodies, AllowPrivateHosts: true, Resolver: everyName{}, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, l.Addr().String())
-	}})
+	n.Fetcher = fetch.New(fetch.Options{Spool: bodies, AllowPrivateHosts: true, Resolver: everyName{},
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, l.Addr().String())
+		}})
 	b.Cleanup(n.Fetcher.Close)
 	n.Gate = politeness.New(politeness.Options{DB: n.Pipeline.Archive.DB(), Fetch: n.Fetcher.Fetch, Delay: pause})
 	seeds := make([]catalog.Seed, files)

@@ -34,8 +34,8 @@ type Imported struct {
 }
 
 // Import archives what another archive fetched, as the version of that time (archive.Past). It makes no version if one
-// of that time has these bytes, or if the version before has them: then the outcome is Unchanged, and it is a visit. Bytes that look like
-// an error page are kept, since the other archive kept them.
+// of that time has these bytes, or if the version before has them: then the outcome is Unchanged, and it is a visit.
+// Bytes that look like an error page are kept, since the other archive kept them.
 func (p *Pipeline) Import(ctx context.Context, im Imported) (catalog.Outcome, error) {
 	outcome, err := p.importOne(ctx, im)
 	if err != nil {
@@ -84,14 +84,16 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	}
 	job := frontier.Job{URL: im.URL, Format: im.Format}
 	// The labels of its bytes have the time of the capture.
-	then := &Pipeline{Archive: p.Archive, Clock: func() time.Time { return im.At }, Log: p.Log, Processors: p.Processors, Scope: p.Scope, trip: p.trip}
+	then := &Pipeline{Archive: p.Archive, Clock: func() time.Time { return im.At }, Log: p.Log, Processors: p.Processors, Scope: p.Scope,
+		trip: p.trip}
 	visit, err := then.examineImported(ctx, job, older, newer, ex, im)
 	p.faults.Add(then.faults.Load())
 	if err != nil {
 		return catalog.NoVersion, err
 	}
 	defer visit.Kept.Placed.Release()
-	visit.Activity = catalog.Activity{URL: im.URL, FinalURL: im.FinalURL, Start: im.At, End: im.At, Outcome: catalog.Archived, Status: im.Status}
+	visit.Activity = catalog.Activity{URL: im.URL, FinalURL: im.FinalURL, Start: im.At, End: im.At, Outcome: catalog.Archived,
+		Status: im.Status}
 	act, err := p.Archive.Commit(ctx, visit, nil)
 	if errors.Is(err, kv.ErrTooBig) && visit.Kept.Inside != nil { // keep the bytes at least
 		visit.Kept.Inside, visit.Kept.Change, visit.Past = nil, nil, &archive.Past{}
@@ -101,18 +103,20 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	return act.Outcome, err
 }
 
-// confirm records that another archive found the bytes of a version once more. Otherwise bytes that turn out to have been there
-// in between would be the latest ones, or not, by the order of imports.
+// confirm records that another archive found the bytes of a version once more. Otherwise bytes that turn out to have
+// been there in between would be the latest ones, or not, by the order of imports.
 func (p *Pipeline) confirm(ctx context.Context, im Imported, v catalog.Version) error {
 	_, err := p.Archive.Commit(ctx, archive.Visit{
-		Activity: catalog.Activity{URL: im.URL, FinalURL: im.FinalURL, Start: im.At, End: im.At, Outcome: catalog.Unchanged, Status: im.Status},
+		Activity: catalog.Activity{URL: im.URL, FinalURL: im.FinalURL, Start: im.At, End: im.At, Outcome: catalog.Unchanged,
+			Status: im.Status},
 		Confirms: v.ID, Past: &archive.Past{},
 	}, nil)
 	return err
 }
 
 // examineImported is examine for an imported file. older and newer are the versions around it; either may be nil.
-func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older, newer *catalog.Version, ex *fetch.Exchange, im Imported) (visit archive.Visit, err error) {
+func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older, newer *catalog.Version, ex *fetch.Exchange,
+	im Imported) (visit archive.Visit, err error) {
 	select {
 	case p.Processors <- struct{}{}:
 	case <-ctx.Done():
@@ -145,8 +149,8 @@ func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older,
 // ErrNeverKept is wrapped by the error of importing a file that a rule of the scope denies to keep.
 var ErrNeverKept = errors.New("never kept")
 
-// neverKept returns an error if a rule of the scope denies to keep an imported file: by its address, that of a redirect's
-// target, its size, and its media type, "" if that is not known yet.
+// neverKept returns an error if a rule of the scope denies to keep an imported file: by its address, that of a
+// redirect's target, its size, and its media type, "" if that is not known yet.
 func (p *Pipeline) neverKept(im Imported, mediaType string) error {
 	for _, url := range []string{im.URL, im.FinalURL} {
 		if why := p.Scope.Refuses(scope.Question{Area: scope.Keep, URL: url, Type: mediaType, Size: im.Body.Size()}); why != "" {

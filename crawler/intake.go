@@ -32,9 +32,9 @@ type Intake struct {
 	Clock    func() time.Time
 }
 
-// SeedsPerTxn is the maximum number of seeds that Intake.Add registers in one transaction. What URLs of one host, portal
-// or dataset share is read and written once in it. Two thousand seeds take about half of what a transaction can hold,
-// and a visit waits some tenths of a second for them.
+// SeedsPerTxn is the maximum number of seeds that Intake.Add registers in one transaction. What URLs of one host,
+// portal or dataset share is read and written once in it. Two thousand seeds take about half of what a transaction can
+// hold, and a visit waits some tenths of a second for them.
 const SeedsPerTxn = 2000
 
 // CleanSeed returns a seed as it is registered: without credentials in its URL, and with texts cut to what records
@@ -77,8 +77,8 @@ func (in *Intake) Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, 
 	return unsorted, nil
 }
 
-// AddSorted does what Add does for seeds that CleanSeed returned, in the order of SortSeeds. After an error, fresh has the
-// elements of the first seeds, which are registered.
+// AddSorted does what Add does for seeds that CleanSeed returned, in the order of SortSeeds. After an error, fresh has
+// the elements of the first seeds, which are registered.
 func (in *Intake) AddSorted(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error) {
 	for part := range slices.Chunk(seeds, SeedsPerTxn) {
 		isNew, err := in.keepSeeds(ctx, part)
@@ -229,8 +229,8 @@ func (in *Intake) wantGraphs(ctx context.Context, portal string, seeds []catalog
 
 // Commit implements harvest.Keeper.
 //
-// A document at the portal's address that has a content graph loses it, since the ledger keeps what the portal says in the
-// graph of that name. The document's next version has a graph of another name.
+// A document at the portal's address that has a content graph loses it, since the ledger keeps what the portal says in
+// the graph of that name. The document's next version has a graph of another name.
 func (in *Intake) Commit(ctx context.Context, r harvest.Report, portal string, e harvest.Ending) (harvest.Changes, error) {
 	if in.Graphs != nil {
 		if err := in.Archive.Update(ctx, func(txn archive.Txn) error { return in.Graphs.Clear(txn.Triples(), portal) }); err != nil {
@@ -311,8 +311,8 @@ func (in *Intake) Inject(ctx context.Context, list []frontier.Injection) (added 
 	return added, err
 }
 
-// Order carries out an order about URLs, hosts or patterns, as frontier.Order says. A requeue also registers URLs that were
-// dropped before they were known, and ends the back-offs of the hosts of its URLs.
+// Order carries out an order about URLs, hosts or patterns, as frontier.Order says. A requeue also registers URLs that
+// were dropped before they were known, and ends the back-offs of the hosts of its URLs.
 func (in *Intake) Order(ctx context.Context, o frontier.Order) (frontier.Ordered, error) {
 	if o.Kind == frontier.OrderInject && !o.DryRun {
 		list := make([]frontier.Injection, len(o.Targets))

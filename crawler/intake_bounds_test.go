@@ -18,8 +18,9 @@ func TestWhatASourceSaysOfAURLIsCutToWhatRecordsHold(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
 	long := strings.Repeat("<&> ", 1<<19)
-	seed := catalog.Seed{URL: "http://a.example/a.csv", Portal: "http://p.example/", PortalTitle: long, Dataset: "http://p.example/d", DatasetTitle: long,
-		Title: long, Format: long, MediaType: "text/" + long}
+	seed := catalog.Seed{URL: "http://a.example/a.csv", Portal: "http://p.example/", PortalTitle: long, Dataset: "http://p.example/d",
+		DatasetTitle: long,
+		Title:        long, Format: long, MediaType: "text/" + long}
 	if _, err := n.Add(t.Context(), []catalog.Seed{seed}); err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +69,14 @@ func TestAHarvestStepThatIsTooMuchForATransactionIsKeptInParts(t *testing.T) {
 	}
 	step := harvest.Step{Source: r.Source, Portal: "http://p.example/", Mark: "page 2"}
 	for i := range 2000 {
-		step.Seeds = append(step.Seeds, catalog.Seed{URL: fmt.Sprintf("http://a.example/%d", i), Title: strings.Repeat("long ", 400), Portal: step.Portal, Dataset: fmt.Sprintf("http://p.example/%d", i)})
+		step.Seeds = append(step.Seeds,
+			catalog.Seed{URL: fmt.Sprintf("http://a.example/%d", i), Title: strings.Repeat("long ", 400), Portal: step.Portal,
+				Dataset: fmt.Sprintf("http://p.example/%d", i)})
 	}
 	step.Seeds[7].Dataset = "http://p.example/\x00"
-	step.Entries = []harvest.Entry{{Dataset: "http://p.example/1", Quads: []term.Quad{{S: term.IRI("http://p.example/1"), P: term.IRI("http://p.example/p"), O: term.String("o")}}}}
+	step.Entries = []harvest.Entry{
+		{Dataset: "http://p.example/1",
+			Quads: []term.Quad{{S: term.IRI("http://p.example/1"), P: term.IRI("http://p.example/p"), O: term.String("o")}}}}
 	added, err := n.Keep(t.Context(), step)
 	if err != nil || added != len(step.Seeds) {
 		t.Fatalf("%d added, %v", added, err)

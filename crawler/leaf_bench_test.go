@@ -15,10 +15,10 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// BenchmarkLeafOfAVisit measures what the transparency log takes of the processor time of a visit that brings a new version.
-// Visits are made in batches, in turns as they are and with a hundred more leaves in the transaction, so that a leaf is seen
-// a hundred times as well as it would be by leaving it out. The files have 1 KB: the larger ones are, the less a leaf is of a
-// visit. The server of the files is in the same process.
+// BenchmarkLeafOfAVisit measures what the transparency log takes of the processor time of a visit that brings a new
+// version. Visits are made in batches, in turns as they are and with a hundred more leaves in the transaction, so that
+// a leaf is seen a hundred times as well as it would be by leaving it out. The files have 1 KB: the larger ones are,
+// the less a leaf is of a visit. The server of the files is in the same process.
 func BenchmarkLeafOfAVisit(b *testing.B) {
 	const rounds, batch, more, size = 10, 150, 100, 1000
 	for range b.N {
@@ -67,10 +67,11 @@ func BenchmarkLeafOfAVisit(b *testing.B) {
 	}
 }
 
-// moreLeaves appends leaves to a transaction, with all that a visit does for one. A transaction writes the log's state once
-// for all its leaves, so as many bytes are written again for each.
+// moreLeaves appends leaves to a transaction, with all that a visit does for one. A transaction writes the log's state
+// once for all its leaves, so as many bytes are written again for each.
 func moreLeaves(n int) func(archive.Txn, catalog.Activity) error {
-	head := http.Header{"Content-Type": {"text/csv"}, "Etag": {`"8c4-59f2"`}, "Date": {"Sat, 21 Nov 2026 06:00:00 GMT"}, "Server": {"nginx"}}
+	head := http.Header{"Content-Type": {"text/csv"}, "Etag": {`"8c4-59f2"`}, "Date": {"Sat, 21 Nov 2026 06:00:00 GMT"},
+		"Server": {"nginx"}}
 	return func(txn archive.Txn, act catalog.Activity) error {
 		leaves := transparency.Txn{Txn: txn.KV()}
 		for i := range n {

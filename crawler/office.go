@@ -45,11 +45,12 @@ func (o *Office) Pick(group string, jobs []frontier.Job) (theirs []frontier.Job)
 	return theirs
 }
 
-// forWorkers reports whether workers may ask a host: not if its settings have a secret, say where it is, or are kept by the writer, as its
-// counts of the day are. With a tape, the writer fetches all files itself.
+// forWorkers reports whether workers may ask a host: not if its settings have a secret, say where it is, or are kept by
+// the writer, as its counts of the day are. With a tape, the writer fetches all files itself.
 func (p *Pipeline) forWorkers(host string) bool {
 	s := p.settings(host)
-	return p.Tape == nil && s.Parallel <= 1 && s.Group == "" && s.Daily == (hosts.Daily{}) && len(s.Headers) == 0 && s.Secret == nil && s.UserAgent == "" &&
+	return p.Tape == nil && s.Parallel <= 1 && s.Group == "" && s.Daily == (hosts.Daily{}) && len(s.Headers) == 0 && s.Secret == nil &&
+		s.UserAgent == "" &&
 		!s.Unverified && s.Robots == nil && s.Paused == "" && (s.Proxy == nil || s.Proxy.Global) && s.Resolve.IsZero()
 }
 
@@ -72,8 +73,8 @@ func (p *Pipeline) isOwn(job frontier.Job) bool {
 	return false
 }
 
-// OwnOnly returns what selects the jobs that only the writer can do, for Pipeline.Pick of a writer that leaves the others to
-// the workers of a desk.
+// OwnOnly returns what selects the jobs that only the writer can do, for Pipeline.Pick of a writer that leaves the
+// others to the workers of a desk.
 func (p *Pipeline) OwnOnly(desk *dispatch.Desk) func(group string, jobs []frontier.Job) []frontier.Job {
 	return func(group string, jobs []frontier.Job) (own []frontier.Job) {
 		if !p.forWorkers(group) || desk.Welcome().TooMany {
@@ -96,8 +97,9 @@ func (o *Office) Host(host string) (h dispatch.Host, ok bool) {
 
 // Describe implements dispatch.Office.
 func (o *Office) Describe(ctx context.Context, job frontier.Job) (dispatch.Job, error) {
-	d := dispatch.Job{URL: job.URL, Key: job.Key, Format: job.Format, MediaType: job.MediaType, Accept: job.Accept, ETag: job.ETag, LastModified: job.LastModified,
-		Fetches: job.Fetches, Errors: job.Errors}
+	d := dispatch.Job{URL: job.URL, Key: job.Key, Format: job.Format, MediaType: job.MediaType, Accept: job.Accept, ETag: job.ETag,
+		LastModified: job.LastModified,
+		Fetches:      job.Fetches, Errors: job.Errors}
 	latest, err := o.Pipeline.latest(ctx, job)
 	if err != nil || latest == nil {
 		return d, err
@@ -108,7 +110,8 @@ func (o *Office) Describe(ctx context.Context, job frontier.Job) (dispatch.Job, 
 	if !belong(job, *latest) {
 		d.ETag, d.LastModified = "", ""
 	}
-	d.Latest = &dispatch.Latest{Digests: latest.Digests, ErrorPage: latest.ErrorPage, Truncated: latest.Truncated, Withdrawn: latest.Withdrawn != nil}
+	d.Latest = &dispatch.Latest{Digests: latest.Digests, ErrorPage: latest.ErrorPage, Truncated: latest.Truncated,
+		Withdrawn: latest.Withdrawn != nil}
 	return d, nil
 }
 
@@ -195,8 +198,8 @@ func (o *Office) sight(ctx context.Context, job frontier.Job, r *dispatch.Result
 	return s, err
 }
 
-// asked returns the version on which the request of a worker was conditional, which may no longer be the latest; nil if that
-// is not known.
+// asked returns the version on which the request of a worker was conditional, which may no longer be the latest; nil if
+// that is not known.
 func (p *Pipeline) asked(ctx context.Context, job frontier.Job) (*catalog.Version, error) {
 	latest, err := p.latest(ctx, job)
 	if err != nil || latest == nil || belong(job, *latest) {
@@ -215,7 +218,8 @@ func (o *Office) kept(ctx context.Context, s *sight, r *dispatch.Result, open di
 	p, ex, told := o.Pipeline, s.exchange, r.Finding.Kept
 	ex.FileName = told.FileName
 	kept := &archive.Kept{
-		Type: told.Type, Charset: told.Charset, Because: told.Because, FileName: told.FileName, LastModified: ex.LastModified, ETag: ex.ETag,
+		Type: told.Type, Charset: told.Charset, Because: told.Because, FileName: told.FileName, LastModified: ex.LastModified,
+		ETag:    ex.ETag,
 		Headers: ex.ResponseHeader, Request: ex.RequestHeader, Exchange: p.exchangeOf(ex),
 	}
 	copy(kept.Block.Head[:], told.Head)
@@ -234,7 +238,8 @@ func (o *Office) kept(ctx context.Context, s *sight, r *dispatch.Result, open di
 	defer body.Close()
 	digests := ex.Body.Digests()
 	if s.latest == nil || s.latest.Withdrawn != nil || !p.stored(*s.latest) {
-		kept.Placed, err = p.Archive.Bytes().PlaceParcel(ctx, body, content.PutOptions{Known: &digests, Label: p.label(ex, kept.Type, kept.FileName)})
+		kept.Placed, err = p.Archive.Bytes().PlaceParcel(ctx, body,
+			content.PutOptions{Known: &digests, Label: p.label(ex, kept.Type, kept.FileName)})
 		return kept, err
 	}
 	file := o.Spool.Create()

@@ -25,17 +25,23 @@ import (
 //     that cannot be reached, until some host answers. A refused connection is an answer.
 //
 //   - A host to which this machine has no route is in doubt even if it never answered. The failure of any other host
-//     that never answered, or failed at its last visit, says little about the network and is recorded at once. But where
+//     that never answered, or failed at its last visit, says little about the network and is recorded at once. But
+//     where
 //     hosts answered until a few minutes ago, and then such hosts fail in a row with no answer in between, they are in
-//     doubt from the third on, and from the sixteenth on the network is down, for an hour at most: all that is due may be
+//     doubt from the third on, and from the sixteenth on the network is down, for an hour at most: all that is due may
+//     be
 //     dead.
 //
-//   - A host whose name no name server answers for in time is in doubt, and if it fails again, that is recorded. From the third
-//     such host in a row on, the name server is down, which says nothing about any host. Only an answer of a name server ends
+//   - A host whose name no name server answers for in time is in doubt, and if it fails again, that is recorded. From
+//     the third
+//     such host in a row on, the name server is down, which says nothing about any host. Only an answer of a name
+//     server ends
 //     that: hosts whose places are known, as addresses, by --resolve or from an earlier lookup, do not need it.
 //
-//   - When the network is taken to be down, one of the hosts that answered last is asked for its robots.txt (probe.go). If it
-//     answers, the network is up, and what failed is the hosts' failure: at the end of a long list, only dead hosts are left.
+//   - When the network is taken to be down, one of the hosts that answered last is asked for its robots.txt (probe.go).
+//     If it
+//     answers, the network is up, and what failed is the hosts' failure: at the end of a long list, only dead hosts are
+//     left.
 //
 // So a crawl records the failure of one or two hosts after 5 s, and records nothing on a machine whose network fails,
 // however many workers it has. A crawl --once gives up with the reason after 2 min of trouble (patience).

@@ -97,7 +97,8 @@ func TestThreeHostsInARowThatAnsweredBeforeAreAnOutageAndNoneIsRecorded(t *testi
 		t.Errorf("a host answered in between: %s, held %q", got, n.why())
 	}
 	n.fail("e.example", true)
-	if got := n.fail("f.example", true); got != "down" || !strings.Contains(n.why(), "3 hosts in a row that answered before cannot be reached") ||
+	if got := n.fail("f.example", true); got != "down" ||
+		!strings.Contains(n.why(), "3 hosts in a row that answered before cannot be reached") ||
 		!strings.Contains(n.why(), "tried again at 06:00:30") {
 		t.Errorf("the third in a row: %s, held %q", got, n.why())
 	}
@@ -211,7 +212,8 @@ func TestANameServerThatDoesNotAnswerIsNoHostsFault(t *testing.T) {
 	n := newNetwork()
 	silent := func(host string) string {
 		n.now = n.now.Add(time.Second)
-		return n.outcome(n.weigh(host, &fetch.Exchange{ErrorClass: catalog.ErrDNS, Unreachable: true, NoNames: true, Why: "i/o timeout"}, false, n.now))
+		return n.outcome(n.weigh(host, &fetch.Exchange{ErrorClass: catalog.ErrDNS, Unreachable: true, NoNames: true, Why: "i/o timeout"},
+			false, n.now))
 	}
 	for i, want := range []string{"doubt", "doubt", "down", "down"} {
 		if got := silent(fmt.Sprintf("%d.example", i)); got != want {

@@ -195,7 +195,8 @@ func TestAURLWithAFaultDoesNotHoldUpTheOthersOfItsHost(t *testing.T) {
 		n.add(t, s.URL+name)
 	}
 	n.Pipeline.Schedule = faultAt{schedule.PaperRule{}, "/1.csv"}
-	if got := n.crawl(t, RunOptions{}); len(got) != 2 || got["/2.csv"].Outcome != catalog.Archived || got["/3.csv"].Outcome != catalog.Archived {
+	if got := n.crawl(t, RunOptions{}); len(got) != 2 || got["/2.csv"].Outcome != catalog.Archived ||
+		got["/3.csv"].Outcome != catalog.Archived {
 		t.Errorf("%+v", got)
 	}
 }
@@ -229,7 +230,8 @@ func TestURLsAreSetAsideAndFaultsOfManyHostsInARowAreTheArchives(t *testing.T) {
 			t.Errorf("host %d in a row: %v", i+1, err)
 		}
 		u, err := n.Pipeline.Frontier.Get(job.URL)
-		if err != nil || u.Fetches != 0 || u.Errors != 1 || !strings.Contains(u.Why, "a fault of ours") || u.Due.Sub(n.clock.now()) < time.Minute {
+		if err != nil || u.Fetches != 0 || u.Errors != 1 || !strings.Contains(u.Why, "a fault of ours") ||
+			u.Due.Sub(n.clock.now()) < time.Minute {
 			t.Errorf("%+v, %v", u, err)
 		}
 	}
@@ -288,7 +290,8 @@ func TestACrawlGoesOnOverDamagedRecordsOfItsQueueAndOfPoliteness(t *testing.T) {
 	n.clock.advance(30 * 24 * time.Hour)
 	n.restart(t)
 	var reports []Report
-	if _, err := n.Run(t.Context(), RunOptions{Once: true, Report: func(r Report) { reports = append(reports, r) }}); err != nil || len(reports) != len(urls) {
+	if _, err := n.Run(t.Context(), RunOptions{Once: true, Report: func(r Report) { reports = append(reports, r) }}); err != nil ||
+		len(reports) != len(urls) {
 		t.Fatalf("%d of %d visited, %v", len(reports), len(urls), err)
 	}
 	for _, r := range reports {

@@ -56,8 +56,8 @@ type Pipeline struct {
 	Tape     *tape.Tape // the fetcher's, which is also told what the archive recorded of a visit; nil for none
 	// Campaigns follow links; nil for none.
 	Campaigns *campaign.Store
-	// Hints takes the sitemaps that robots.txt files name, and the results of visits that hints had brought forward. May be
-	// nil.
+	// Hints takes the sitemaps that robots.txt files name, and the results of visits that hints had brought forward.
+	// May be nil.
 	Hints *hints.Hints
 	// Scope excludes what must not be fetched; nil for nothing.
 	Scope   *scope.Scope
@@ -86,9 +86,9 @@ type Pipeline struct {
 // *fetch.OwnTrouble if the visit should be made later, or one of the archive as a whole.
 //
 // A visit has two halves: look fetches and examines, and needs of the archive only what a before tells; keep records.
-// Another process may make the first one (Look, Accept). The first half ends with the context of the lease. The second one
-// does not, since the lease ends with its last commit, and that commit may then still wait to be acknowledged; Frontier.Done
-// refuses it if the lease has ended before.
+// Another process may make the first one (Look, Accept). The first half ends with the context of the lease. The second
+// one does not, since the lease ends with its last commit, and that commit may then still wait to be acknowledged;
+// Frontier.Done refuses it if the lease has ended before.
 func (p *Pipeline) Visit(ctx context.Context, lease *frontier.Lease, job frontier.Job) (report Report, err error) {
 	following, err := p.following(ctx, lease, job)
 	if err != nil {
@@ -121,8 +121,10 @@ func (p *Pipeline) release(s sight) {
 	}
 }
 
-// look makes the first half of a visit: it fetches and examines. The caller releases what it returns, also with an error.
-func (p *Pipeline) look(ctx context.Context, job frontier.Job, before before, following *campaign.Visit, wait time.Duration) (s sight, err error) {
+// look makes the first half of a visit: it fetches and examines. The caller releases what it returns, also with an
+// error.
+func (p *Pipeline) look(ctx context.Context, job frontier.Job, before before, following *campaign.Visit, wait time.Duration) (s sight,
+	err error) {
 	s.job = job
 	err = supervise.Contain(func() (err error) {
 		if s.latest, err = before.latest(ctx, job); err != nil {
@@ -174,7 +176,8 @@ func (p *Pipeline) keep(ctx context.Context, lease *frontier.Lease, s sight, fol
 	if exchange.ErrorClass == catalog.ErrDiskFull && p.Refused != nil {
 		p.Refused()
 	}
-	if found.Kept != nil && latest != nil && belong(job, *latest) && frontier.SameValidators(job.ETag, job.LastModified, exchange.ETag, exchange.LastModified) {
+	if found.Kept != nil && latest != nil && belong(job, *latest) &&
+		frontier.SameValidators(job.ETag, job.LastModified, exchange.ETag, exchange.LastModified) {
 		exchange.Why = liedAbout(exchange)
 		p.Log.Warn("the server sent the validators of other bytes; they are not used any more", "url", job.URL)
 	}
@@ -213,7 +216,8 @@ func (p *Pipeline) latest(ctx context.Context, job frontier.Job) (*catalog.Versi
 
 // fetch checks robots.txt, waits for the host's turn, and makes a request that is conditional on the latest version.
 // The error is a *politeness.Wait if the host must not be asked for longer than wait.
-func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version, before before, following *campaign.Visit, wait time.Duration) (*fetch.Exchange, error) {
+func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.Version, before before, following *campaign.Visit,
+	wait time.Duration) (*fetch.Exchange, error) {
 	if forbidden, err := p.forbidden(ctx, job.URL, declaredType(job), wait); err != nil || forbidden != nil {
 		return forbidden, err
 	}
@@ -232,9 +236,12 @@ func (p *Pipeline) fetch(ctx context.Context, job frontier.Job, latest *catalog.
 	if err := p.step("fetch", job.URL); err != nil {
 		return nil, err
 	}
-	request := fetch.Request{URL: job.URL, Accept: catalog.AcceptField(job.Accept), Check: p.redirects(pass, following), Answered: answeredBefore(job), Hold: true}
+	request := fetch.Request{URL: job.URL, Accept: catalog.AcceptField(job.Accept), Check: p.redirects(pass, following),
+		Answered: answeredBefore(job), Hold: true}
 	limited := p.limitBody(&request, following)
-	if latest != nil && before.belong(job, *latest) && !following.Fresh() && latest.ErrorPage == "" && latest.Truncated == "" && (latest.Withdrawn != nil || before.stored(*latest)) { // what is lost or not whole is fetched again
+	if latest != nil && before.belong(job, *latest) && !following.Fresh() && latest.ErrorPage == "" && latest.Truncated == "" &&
+		(latest.Withdrawn != nil || before.stored(*latest)) {
+		// what is lost or not whole is fetched again
 		request.ETag, request.LastModified = validators(job, time.Now())
 		request.Original = before.original(ctx, *latest)
 	}

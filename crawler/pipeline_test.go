@@ -124,12 +124,13 @@ func (n *node) connect(ctx context.Context, network, address string) (net.Conn, 
 // dialInVisit calls check in the goroutine of the visit, not in one of net/http, so that it may panic.
 func (n *node) dialInVisit(t *testing.T, check func(address string) error) {
 	t.Helper()
-	n.Pipeline.Gate = politeness.New(politeness.Options{DB: n.db, Delay: -1, Fetch: func(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
-		if err := check(strings.TrimPrefix(r.URL, "http://")); err != nil {
-			return nil, err
-		}
-		return n.Pipeline.Fetch(ctx, r)
-	}})
+	n.Pipeline.Gate = politeness.New(politeness.Options{DB: n.db, Delay: -1,
+		Fetch: func(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
+			if err := check(strings.TrimPrefix(r.URL, "http://")); err != nil {
+				return nil, err
+			}
+			return n.Pipeline.Fetch(ctx, r)
+		}})
 }
 
 // contextUntil returns a context that ends when a condition holds, or after a minute.
@@ -180,7 +181,8 @@ func newNodeOf(t *testing.T, db *kv.DB, packs string, options content.Options) (
 	bodies, err := spool.New(t.TempDir(), spool.Options{})
 	must(err)
 	n := &node{clock: clock, triples: triples, db: db}
-	queue, err := frontier.New(db, frontier.Options{Now: clock.now, Hold: n.short, Recall: func(key string) (frontier.Recalled, bool, error) { return n.Recall(key) }})
+	queue, err := frontier.New(db,
+		frontier.Options{Now: clock.now, Hold: n.short, Recall: func(key string) (frontier.Recalled, bool, error) { return n.Recall(key) }})
 	must(err)
 	fetcher := fetch.New(fetch.Options{Spool: bodies, AllowPrivateHosts: true, Dial: n.connect})
 	arc := archive.New(ns.Mint{Base: "http://archive.example/"}, db, triples, bytes)
@@ -192,9 +194,10 @@ func newNodeOf(t *testing.T, db *kv.DB, packs string, options content.Options) (
 	n.Intake = &Intake{Archive: arc, Frontier: queue, Clock: clock.now}
 	n.Pipeline = &Pipeline{
 		Archive: arc, Frontier: queue, Fetcher: fetcher, Clock: clock.now, Log: slog.New(slog.DiscardHandler), Workers: 4,
-		Gate: politeness.New(politeness.Options{DB: db, Delay: -1, Fetch: func(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
-			return n.Pipeline.Fetch(ctx, r)
-		}}),
+		Gate: politeness.New(politeness.Options{DB: db, Delay: -1,
+			Fetch: func(ctx context.Context, r fetch.Request) (*fetch.Exchange, error) {
+				return n.Pipeline.Fetch(ctx, r)
+			}}),
 		Schedule:   schedule.PaperRule(limits),
 		Processors: make(chan struct{}, 2),
 	}
@@ -224,7 +227,8 @@ func (n *node) add(t *testing.T, urls ...string) {
 	t.Helper()
 	var seeds []catalog.Seed
 	for _, u := range urls {
-		seeds = append(seeds, catalog.Seed{URL: u, Portal: "http://portal.example/", Dataset: "http://portal.example/d", Format: strings.ToUpper(u[strings.LastIndex(u, ".")+1:])})
+		seeds = append(seeds, catalog.Seed{URL: u, Portal: "http://portal.example/", Dataset: "http://portal.example/d",
+			Format: strings.ToUpper(u[strings.LastIndex(u, ".")+1:])})
 	}
 	if _, err := n.Add(t.Context(), seeds); err != nil {
 		t.Fatal(err)
@@ -259,7 +263,8 @@ func TestAVisitKeepsChangesAndRecordsEverythingElse(t *testing.T) {
 		"/secret.csv": {Outcome: catalog.RobotsDenied},
 	} {
 		r := got[path]
-		if r.Outcome != want.Outcome || r.ErrorClass != want.ErrorClass || r.Status != want.Status || r.Versions != want.Versions || r.DetectedType != want.DetectedType {
+		if r.Outcome != want.Outcome || r.ErrorClass != want.ErrorClass || r.Status != want.Status || r.Versions != want.Versions ||
+			r.DetectedType != want.DetectedType {
 			t.Errorf("%s: %+v, want %+v", path, r, want)
 		}
 	}
@@ -342,7 +347,8 @@ func TestAPauseEndsTheVisitsOfAHostAfterTheOneUnderWay(t *testing.T) {
 			}
 		}
 	}})
-	if w, why := n.Pipeline.Waits(1); why != nil || !strings.HasSuffix(w.String(), "files are due, and nothing is asked for: the crawl stands still: for the test") {
+	if w, why := n.Pipeline.Waits(1); why != nil ||
+		!strings.HasSuffix(w.String(), "files are due, and nothing is asked for: the crawl stands still: for the test") {
 		t.Errorf("%s, %v", w, why)
 	}
 	_, missing := n.Run(t.Context(), RunOptions{URLs: []string{s.URL + "/unknown.csv"}})
@@ -410,7 +416,8 @@ func TestAWorkerVisitsOtherHostsWhileOneRests(t *testing.T) {
 	var order []string
 	n := newNode(t)
 	n.Workers = 1
-	n.Gate = politeness.New(politeness.Options{Fetch: n.Fetcher.Fetch, Delay: 2 * time.Second}) // much longer than three visits, also on a slow machine
+	// much longer than three visits, also on a slow machine
+	n.Gate = politeness.New(politeness.Options{Fetch: n.Fetcher.Fetch, Delay: 2 * time.Second})
 	for _, host := range []string{"a", "b", "c"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/robots.txt" {
@@ -492,7 +499,8 @@ func TestALongListOfURLsIsRegistered(t *testing.T) {
 	if fresh, err := n.Add(t.Context(), seeds); err != nil || len(fresh) != 6000 {
 		t.Fatalf("%d registered, %v", len(fresh), err)
 	}
-	if _, err := n.Add(t.Context(), append(seeds[:1:1], catalog.Seed{URL: "http://new.example/"}, catalog.Seed{URL: "no url"})); err == nil {
+	if _, err := n.Add(t.Context(),
+		append(seeds[:1:1], catalog.Seed{URL: "http://new.example/"}, catalog.Seed{URL: "no url"})); err == nil {
 		t.Error("an address that is none was registered")
 	}
 	if _, err := n.Pipeline.Archive.Resource(t.Context(), "http://new.example/"); err == nil {
@@ -519,7 +527,8 @@ func TestAHostThatCannotOrMustNotBeReachedSaysSo(t *testing.T) {
 	guarded.Gate = politeness.New(politeness.Options{Fetch: guarded.Fetcher.Fetch, Delay: -1})
 	s.set("/b.csv", "a,b\n1,2\n")
 	guarded.add(t, s.URL+"/b.csv")
-	if r := guarded.crawl(t, RunOptions{})["/b.csv"]; r.Outcome != catalog.Blocked || r.ErrorClass != catalog.ErrForbiddenTarget || len(s.requests) != 0 {
+	if r := guarded.crawl(t, RunOptions{})["/b.csv"]; r.Outcome != catalog.Blocked || r.ErrorClass != catalog.ErrForbiddenTarget ||
+		len(s.requests) != 0 {
 		t.Errorf("a private address: %+v after %d requests, want it blocked", r, len(s.requests))
 	}
 }
@@ -574,7 +583,8 @@ func TestURLsWithMoreToSayThanATransactionHoldsAreRegisteredInParts(t *testing.T
 	n := newNode(t)
 	seeds := make([]catalog.Seed, SeedsPerTxn)
 	for i := range seeds {
-		seeds[i] = catalog.Seed{URL: fmt.Sprintf("http://a.example/%d", i), Title: strings.Repeat("long ", 2000), Portal: "http://p.example/", Dataset: fmt.Sprintf("http://p.example/%d", i/2)}
+		seeds[i] = catalog.Seed{URL: fmt.Sprintf("http://a.example/%d", i), Title: strings.Repeat("long ", 2000),
+			Portal: "http://p.example/", Dataset: fmt.Sprintf("http://p.example/%d", i/2)}
 	}
 	fresh, err := n.Add(t.Context(), seeds)
 	if err != nil || len(fresh) != len(seeds) || slices.Contains(fresh, false) {

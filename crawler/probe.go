@@ -33,9 +33,9 @@ func (o *outage) witnessed(host, link string) {
 	}
 }
 
-// beginProbe returns the hosts to ask whether the network is up, the last one that answered first: once in each pause, and
-// none if the network is not taken to be down. The caller calls endProbe if there are any. If hosts are being asked already,
-// underWay is closed when they have been.
+// beginProbe returns the hosts to ask whether the network is up, the last one that answered first: once in each pause,
+// and none if the network is not taken to be down. The caller calls endProbe if there are any. If hosts are being asked
+// already, underWay is closed when they have been.
 func (o *outage) beginProbe() (ask []witness, underWay <-chan struct{}) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -68,9 +68,9 @@ func (o *outage) isOver() bool {
 // ofProbe is the key of contexts of the requests that a probe makes.
 type ofProbe struct{}
 
-// probe asks hosts that answered before, one after another though they have not answered yet, until one does, and reports
-// whether one did. It asks as visits do: when it is the host's turn. Fetches that fail meanwhile wait for the answer. A worker
-// in another process has no turns but those of its leases, and asks none.
+// probe asks hosts that answered before, one after another though they have not answered yet, until one does, and
+// reports whether one did. It asks as visits do: when it is the host's turn. Fetches that fail meanwhile wait for the
+// answer. A worker in another process has no turns but those of its leases, and asks none.
 func (p *Pipeline) probe(ctx context.Context) (up bool) {
 	if p.Gate == nil || p.Frontier == nil || ctx.Value(ofProbe{}) != nil {
 		return false

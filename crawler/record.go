@@ -21,7 +21,8 @@ import (
 
 // commit stores what a visit found in one transaction: the version, if there is one, its triples, and the job's next
 // visit.
-func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange, found archive.Visit, following *campaign.Visit) (_ Report, err error) {
+func (p *Pipeline) commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, latest *catalog.Version, ex *fetch.Exchange,
+	found archive.Visit, following *campaign.Visit) (_ Report, err error) {
 	step := "commit"
 	if found.Kept == nil {
 		step = "commit the failure"
@@ -115,7 +116,8 @@ func (p *Pipeline) result(job frontier.Job, ex *fetch.Exchange, act catalog.Acti
 	if act.ErrorClass == catalog.ErrDiskFull { // this says nothing about the file
 		next, why = p.Clock().Add(min(noRoomPause<<min(max(job.Errors, 0), 8), maxNoRoomPause)), "the disk was full"
 	}
-	if act.Outcome == catalog.Blocked && ex.Status == 0 && scope.IsRefusal(act.Why) { // nothing was asked; a change of the scope makes it due
+	if act.Outcome == catalog.Blocked && ex.Status == 0 && scope.IsRefusal(act.Why) {
+		// nothing was asked; a change of the scope makes it due
 		next, why = time.Time{}, act.Why
 	}
 	passing := act.ErrorClass == catalog.ErrInternal

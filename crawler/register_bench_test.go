@@ -19,9 +19,12 @@ func BenchmarkRegister(b *testing.B) {
 	seeds := make([]catalog.Seed, b.N)
 	for i := range seeds {
 		host := int(random.ExpFloat64() * 1250)
-		seeds[i] = catalog.Seed{URL: fmt.Sprintf("http://data%d.example/dataset/%08x/%s_%d.csv", host, random.Uint32(), topics[i%len(topics)], i),
-			Portal: fmt.Sprintf("http://portal%d.example/", host%150), Dataset: fmt.Sprintf("http://portal%d.example/dataset/%d", host%150, i/3),
-			Title: fmt.Sprintf("%s of %d", topics[i%len(topics)], 1990+i%35), DatasetTitle: fmt.Sprintf("Open data of district %d", i%97), Format: "CSV"}
+		seeds[i] = catalog.Seed{
+			URL:     fmt.Sprintf("http://data%d.example/dataset/%08x/%s_%d.csv", host, random.Uint32(), topics[i%len(topics)], i),
+			Portal:  fmt.Sprintf("http://portal%d.example/", host%150),
+			Dataset: fmt.Sprintf("http://portal%d.example/dataset/%d", host%150, i/3),
+			Title:   fmt.Sprintf("%s of %d", topics[i%len(topics)], 1990+i%35), DatasetTitle: fmt.Sprintf("Open data of district %d", i%97),
+			Format: "CSV"}
 	}
 	runtime.GC()
 	cpu := cputime.Used()

@@ -22,31 +22,34 @@ const (
 
 // OpenFile opens a file that is not archived, such as one to import from, and requests its bytes from from to to. What
 // else is read of it is requested then. Every request follows the rules of the crawl: robots.txt, delays, guarded
-// addresses. All together transfer at most limit bytes. If the host does not answer ranges, the whole file is fetched at
-// once. The caller must close the file; the context is that of all requests.
+// addresses. All together transfer at most limit bytes. If the host does not answer ranges, the whole file is fetched
+// at once. The caller must close the file; the context is that of all requests.
 func (p *Pipeline) OpenFile(ctx context.Context, url string, from, to, limit int64) (*ranges.File, error) {
-	return ranges.Open(ctx, url, from, to, limit, func(ctx context.Context, from, to int64, condition string, only bool) (ranges.Part, error) {
-		part := &fetch.Part{From: from, To: to, If: condition, Only: only}
-		for tries := 1; ; tries++ {
-			ex, err := p.fetchPart(ctx, fetch.Request{URL: url, Part: part, MaxBody: limit})
-			if err != nil {
-				return ranges.Part{}, fmt.Errorf("fetch %s: %w", url, err)
-			}
-			got := ranges.Part{Body: ex.Body, From: ex.Sent.From, Total: ex.Sent.Total, Whole: ex.Status == http.StatusOK, ETag: ex.ETag, LastModified: ex.LastModified}
-			if got.Whole {
-				got.Total = -1
-				if n, err := strconv.ParseInt(ex.ResponseHeader.Get("Content-Length"), 10, 64); err == nil {
-					got.Total = n
+	return ranges.Open(ctx, url, from, to, limit,
+		func(ctx context.Context, from, to int64, condition string, only bool) (ranges.Part, error) {
+			part := &fetch.Part{From: from, To: to, If: condition, Only: only}
+			for tries := 1; ; tries++ {
+				ex, err := p.fetchPart(ctx, fetch.Request{URL: url, Part: part, MaxBody: limit})
+				if err != nil {
+					return ranges.Part{}, fmt.Errorf("fetch %s: %w", url, err)
+				}
+				got := ranges.Part{Body: ex.Body, From: ex.Sent.From, Total: ex.Sent.Total, Whole: ex.Status == http.StatusOK,
+					ETag:         ex.ETag,
+					LastModified: ex.LastModified}
+				if got.Whole {
+					got.Total = -1
+					if n, err := strconv.ParseInt(ex.ResponseHeader.Get("Content-Length"), 10, 64); err == nil {
+						got.Total = n
+					}
+				}
+				if ex.Body != nil || got.Whole && only {
+					return got, nil
+				}
+				if !again(ex) || tries == remoteTries {
+					return ranges.Part{}, fmt.Errorf("fetch %s: %s: %s", url, ex.Outcome, ex.Why)
 				}
 			}
-			if ex.Body != nil || got.Whole && only {
-				return got, nil
-			}
-			if !again(ex) || tries == remoteTries {
-				return ranges.Part{}, fmt.Errorf("fetch %s: %s: %s", url, ex.Outcome, ex.Why)
-			}
-		}
-	})
+		})
 }
 
 // again reports whether a request may succeed if it is repeated. The gate waits as long as the host asks.

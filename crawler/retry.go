@@ -17,9 +17,9 @@ var quickRetries = [hosts.MaxRetries]time.Duration{40 * time.Second, 5 * time.Mi
 // DefaultRetries is how often a transient failure is retried, unless the operator sets something else.
 const DefaultRetries = 2
 
-// askedToWait returns how often in a row a URL is retried as soon as its host may be asked again, after the host answered
-// 429 or 503, which are about the host, not the URL: once more than after other failures. After that, the schedule
-// decides.
+// askedToWait returns how often in a row a URL is retried as soon as its host may be asked again, after the host
+// answered 429 or 503, which are about the host, not the URL: once more than after other failures. After that, the
+// schedule decides.
 func askedToWait(retries int) int {
 	if retries == 0 {
 		return 0
@@ -28,11 +28,13 @@ func askedToWait(retries int) int {
 }
 
 // quickRetry returns the wait before a failed fetch is retried, and the reason, or 0 if the schedule decides. Transient
-// failures are retried so many times. The host must not be asked for the duration held. Waits differ between URLs by up to a quarter to either side, so that files
-// that failed together are not retried together; they are the same each time for one URL and number of failures.
+// failures are retried so many times. The host must not be asked for the duration held. Waits differ between URLs by up
+// to a quarter to either side, so that files that failed together are not retried together; they are the same each time
+// for one URL and number of failures.
 func quickRetry(job frontier.Job, act catalog.Activity, held time.Duration, retries int) (wait time.Duration, why string) {
 	if act.Outcome == catalog.RetryLater && job.Errors < askedToWait(retries) {
-		return max(held, time.Second), fmt.Sprintf("the host asked to be left alone: retry %d of %d when it may be asked again", job.Errors+1, askedToWait(retries))
+		return max(held, time.Second),
+			fmt.Sprintf("the host asked to be left alone: retry %d of %d when it may be asked again", job.Errors+1, askedToWait(retries))
 	}
 	if act.Outcome != catalog.NoVersion || job.Errors >= min(retries, len(quickRetries)) || !isTransient(act) {
 		return 0, ""

@@ -40,13 +40,15 @@ func TestWhatMayPassIsTriedTwiceSoonAndThenLeftToTheSchedule(t *testing.T) {
 		if wait < want/2 || wait > want*3/2 || len(u.History) != 0 || u.Errors != i+1 {
 			t.Errorf("failure %d: again in %s, history %v, %d errors; want about %s and no history", i+1, wait, u.History, u.Errors, want)
 		}
-		if gone, err := n.Pipeline.Frontier.Get(s.URL + "/gone.csv"); err != nil || len(gone.History) != 1 || gone.Due.Sub(n.clock.now()) < 30*time.Minute {
+		if gone, err := n.Pipeline.Frontier.Get(s.URL + "/gone.csv"); err != nil || len(gone.History) != 1 ||
+			gone.Due.Sub(n.clock.now()) < 30*time.Minute {
 			t.Errorf("what is gone: %+v, %v; want it left to the schedule", gone, err)
 		}
 		n.clock.advance(want * 3 / 2)
 	}
 	n.crawl(t, RunOptions{})
-	if u, err := n.Pipeline.Frontier.Get(s.URL + "/a.csv"); err != nil || len(u.History) != 1 || u.Due.Sub(n.clock.now()) < 30*time.Minute || asked.Load() != 3 {
+	if u, err := n.Pipeline.Frontier.Get(s.URL + "/a.csv"); err != nil || len(u.History) != 1 ||
+		u.Due.Sub(n.clock.now()) < 30*time.Minute || asked.Load() != 3 {
 		t.Errorf("third failure: %+v, %v after %d requests; want the schedule's back-off", u, err, asked.Load())
 	}
 	failing.Store(0)
@@ -107,7 +109,8 @@ func TestAfterA429TheURLIsDueWhenItsHostMayBeAskedAgain(t *testing.T) {
 	t.Cleanup(s.Close)
 	n.add(t, s.URL+"/a.csv")
 	var outcomes []catalog.Outcome
-	_, err := n.Run(t.Context(), RunOptions{Once: true, Wait: time.Minute, Report: func(r Report) { outcomes = append(outcomes, r.Outcome) }})
+	_, err := n.Run(t.Context(),
+		RunOptions{Once: true, Wait: time.Minute, Report: func(r Report) { outcomes = append(outcomes, r.Outcome) }})
 	if err != nil || !slices.Equal(outcomes, []catalog.Outcome{catalog.RetryLater, catalog.Archived}) {
 		t.Errorf("%v, %v; want the file as soon as the host may be asked", outcomes, err)
 	}

@@ -36,7 +36,8 @@ func (l *linked) catalogSite(t *testing.T) string {
 func TestRulesMakeTheGraphsOfPages(t *testing.T) {
 	t.Parallel()
 	l := newLinked(t, "a")
-	d := campaign.Document{Name: "x", Seeds: []string{l.at("a", "/datasets/")}, Graphs: true, Follow: []links.Kind{links.Rule, links.Download}, Rules: l.catalogSite(t)}
+	d := campaign.Document{Name: "x", Seeds: []string{l.at("a", "/datasets/")}, Graphs: true,
+		Follow: []links.Kind{links.Rule, links.Download}, Rules: l.catalogSite(t)}
 	c := l.follow(t, d)
 	if got, want := l.requests(), "a/datasets/ a/datasets/17 a/datasets/18 a/files/b%C3%A4ume.csv"; got != want {
 		t.Errorf("requests:\n%s\nwant\n%s", got, want)
@@ -65,7 +66,8 @@ func TestRulesMakeTheGraphsOfPages(t *testing.T) {
 	l.requests()
 	d.Rules = strings.Replace(d.Rules, `predicate = "dcat:keyword"`, `predicate = "schema:keywords"`, 1)
 	c = l.follow(t, d)
-	if got := l.contentOf(t, "a", "/datasets/17"); strings.Contains(got, " keyword ") || !strings.Contains(got, " keywords ") || c.Counts.Changed != 4 {
+	if got := l.contentOf(t, "a", "/datasets/17"); strings.Contains(got, " keyword ") || !strings.Contains(got, " keywords ") ||
+		c.Counts.Changed != 4 {
 		t.Errorf("%d statements changed:\n%s", c.Counts.Changed, got)
 	}
 
@@ -97,7 +99,8 @@ func TestTheRulesOfOneCampaignDoNotLeadAnother(t *testing.T) {
 func TestRulesThatCannotWorkMakeNoCampaign(t *testing.T) {
 	t.Parallel()
 	l := newLinked(t, "a")
-	d := campaign.Document{Name: "x", Seeds: []string{l.at("a", "/")}, Rules: "[[page]]\nurl = '.'\n\n[[page.value]]\npredicate = 'dct:title'\nmatch = '['\n"}
+	d := campaign.Document{Name: "x", Seeds: []string{l.at("a", "/")},
+		Rules: "[[page]]\nurl = '.'\n\n[[page.value]]\npredicate = 'dct:title'\nmatch = '['\n"}
 	_, err := l.Campaigns.Run(t.Context(), d)
 	if !errors.Is(err, campaign.ErrBad) || !strings.Contains(err.Error(), "line 4") || !strings.Contains(err.Error(), "match") {
 		t.Error(err)

@@ -20,8 +20,8 @@ type RunOptions struct {
 	Wait       time.Duration // with Once: how long to wait for retries of fetches that failed in this run; 0 = no retries
 	URLs       []string      // visit only these, due or not, one after the other, then end; they must be registered
 	MaxFetches int           // end after so many fetches; 0 = no limit
-	// Until, if not nil, ends the crawl once it returns true. idle reports that nothing is due that can be visited soon. It is
-	// called often, by one worker at a time. While it returns false, the crawl waits.
+	// Until, if not nil, ends the crawl once it returns true. idle reports that nothing is due that can be visited
+	// soon. It is called often, by one worker at a time. While it returns false, the crawl waits.
 	Until  func(idle bool) (done bool)
 	Report func(Report) // if not nil, called after each visit, one call at a time
 	// Indexing, if not nil, is called with the number of versions left while the columns of new versions are indexed at
@@ -123,8 +123,8 @@ func (r *run) visitAll(ctx context.Context, lease *frontier.Lease) error {
 	return r.release(ctx, lease)
 }
 
-// visitParallel visits the jobs of a lease, n at a time, for a host that permits it. It returns when all visits are over:
-// the first error that is not only a reason to wait, or else such a reason.
+// visitParallel visits the jobs of a lease, n at a time, for a host that permits it. It returns when all visits are
+// over: the first error that is not only a reason to wait, or else such a reason.
 func (r *run) visitParallel(ctx context.Context, lease *frontier.Lease, n int) error {
 	errs := make([]error, n)
 	var group sync.WaitGroup
@@ -196,9 +196,9 @@ func (r *run) visitJobs(ctx context.Context, lease *frontier.Lease) error {
 	return nil
 }
 
-// visitTime is how long a lease lasts from the beginning of a visit: longer than robots.txt and the file may take together
-// (fetch.Timeouts.Total), and what follows. A lease that ended before would have the file fetched again from its beginning, for
-// ever.
+// visitTime is how long a lease lasts from the beginning of a visit: longer than robots.txt and the file may take
+// together (fetch.Timeouts.Total), and what follows. A lease that ended before would have the file fetched again from
+// its beginning, for ever.
 const visitTime = 90 * time.Minute
 
 // visit makes one visit. For URLs that RunOptions.URLs names, it waits until the host may be asked and while this
@@ -266,7 +266,8 @@ func (r *run) visitURLs(ctx context.Context) error {
 	return missed
 }
 
-// visitURL visits one URL, which a person asks for: whether it is due or not, and though its door may be closed for failures.
+// visitURL visits one URL, which a person asks for: whether it is due or not, and though its door may be closed for
+// failures.
 func (r *run) visitURL(ctx context.Context, link string) error {
 	u, err := r.Frontier.Get(link)
 	if errors.Is(err, frontier.ErrUnknown) && !errors.Is(err, frontier.ErrDamaged) {

@@ -17,7 +17,8 @@ import (
 )
 
 // general are declared media types that may be anything, or that servers send for want of another.
-var general = []string{"application/octet-stream", "text/plain", "binary/octet-stream", "application/unknown", "application/download", "application/force-download"}
+var general = []string{"application/octet-stream", "text/plain", "binary/octet-stream", "application/unknown", "application/download",
+	"application/force-download"}
 
 // specific returns a declared media type, or format, as a media type; "" if it says nothing about the content.
 func specific(declared string) string {
@@ -47,8 +48,9 @@ func RefusedBy(s *scope.Scope) func(u *frontier.URL, count bool) string {
 	}
 }
 
-// forbidden returns the exchange of a request that is not made, since the scope or the reservations of the host forbid it; nil if it may be
-// made. The error is a *politeness.Wait if the host must not be asked for its reservations for longer than wait.
+// forbidden returns the exchange of a request that is not made, since the scope or the reservations of the host forbid
+// it; nil if it may be made. The error is a *politeness.Wait if the host must not be asked for its reservations for
+// longer than wait.
 func (p *Pipeline) forbidden(ctx context.Context, link, declared string, wait time.Duration) (*fetch.Exchange, error) {
 	outcome, class := catalog.Blocked, catalog.ErrForbiddenTarget
 	why := p.Scope.Refuses(scope.Question{Area: scope.Crawl, URL: link, Type: declared, Size: -1})
@@ -63,8 +65,8 @@ func (p *Pipeline) forbidden(ctx context.Context, link, declared string, wait ti
 	return &fetch.Exchange{URL: link, Start: now, End: now, Outcome: outcome, ErrorClass: class, Why: why}, nil
 }
 
-// redirects returns fetch.Request.Check for a request that has a pass: it holds the targets of redirects to the scope, and to those of the
-// campaigns that follow, which may be nil.
+// redirects returns fetch.Request.Check for a request that has a pass: it holds the targets of redirects to the scope,
+// and to those of the campaigns that follow, which may be nil.
 func (p *Pipeline) redirects(pass *politeness.Pass, following *campaign.Visit) func(target string) error {
 	return func(target string) error {
 		if err := following.Check(target); err != nil {
@@ -77,9 +79,9 @@ func (p *Pipeline) redirects(pass *politeness.Pass, following *campaign.Visit) f
 	}
 }
 
-// limitBody makes a request end before or within a body that is out of scope. It reports whether it has set MaxBody: only if
-// the scope's limit is smaller than that of the host, or else of the program, because MaxBody replaces both. If campaigns
-// read the links of the document, its media type is no reason to end: links lead on from what is not kept.
+// limitBody makes a request end before or within a body that is out of scope. It reports whether it has set MaxBody:
+// only if the scope's limit is smaller than that of the host, or else of the program, because MaxBody replaces both. If
+// campaigns read the links of the document, its media type is no reason to end: links lead on from what is not kept.
 func (p *Pipeline) limitBody(r *fetch.Request, following *campaign.Visit) (limited bool) {
 	if p.Scope.Empty() {
 		return false

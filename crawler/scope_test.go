@@ -46,22 +46,28 @@ func TestWhatIsOutOfScopeIsNotAskedForOrNotKept(t *testing.T) {
 	n.answers["a/moved.csv"] = func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, n.at("b", "/x.csv"), http.StatusFound)
 	}
-	s, err := scope.Open(nil, scope.Options{Deny: []string{"size:>1KiB", "type:video/*,application/xml", "host:" + strings.TrimPrefix(n.at("b", ""), "http://"), "pattern:/secret/"}})
+	s, err := scope.Open(nil, scope.Options{
+		Deny: []string{"size:>1KiB", "type:video/*,application/xml", "host:" + strings.TrimPrefix(n.at("b", ""), "http://"),
+			"pattern:/secret/"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.Scope = s
-	n.add(t, n.at("a", "/ok.csv"), n.at("a", "/large.csv"), n.at("a", "/endless.csv"), n.at("a", "/film.csv"), n.at("a", "/page.csv"), n.at("a", "/moved.csv"), n.at("a", "/secret/s.csv"), n.at("b", "/x.csv"))
+	n.add(t, n.at("a", "/ok.csv"), n.at("a", "/large.csv"), n.at("a", "/endless.csv"), n.at("a", "/film.csv"), n.at("a", "/page.csv"),
+		n.at("a", "/moved.csv"), n.at("a", "/secret/s.csv"), n.at("b", "/x.csv"))
 	reports := n.crawl(t, RunOptions{})
 	if r := reports["/ok.csv"]; r.Outcome != catalog.Archived {
 		t.Errorf("%+v", r)
 	}
 	for path, want := range map[string]string{
-		"/large.csv": "out of scope: deny size:>1KiB", "/endless.csv": "out of scope: deny size:>1KiB", "/film.csv": "out of scope: deny type:application/xml,video/*",
-		"/page.csv": "out of scope: deny type:application/xml,video/*, and it is application/xml", "/moved.csv": "redirect to " + n.at("b", "/x.csv") + ": out of scope: deny host:",
-		"/s.csv": "out of scope: deny pattern:/secret/", "/x.csv": "out of scope: deny host:",
+		"/large.csv": "out of scope: deny size:>1KiB", "/endless.csv": "out of scope: deny size:>1KiB",
+		"/film.csv":  "out of scope: deny type:application/xml,video/*",
+		"/page.csv":  "out of scope: deny type:application/xml,video/*, and it is application/xml",
+		"/moved.csv": "redirect to " + n.at("b", "/x.csv") + ": out of scope: deny host:",
+		"/s.csv":     "out of scope: deny pattern:/secret/", "/x.csv": "out of scope: deny host:",
 	} {
-		if r := reports[path]; r.Outcome != catalog.Blocked || r.ErrorClass != catalog.ErrForbiddenTarget || !strings.HasPrefix(r.Why, want) || r.Versions != 0 {
+		if r := reports[path]; r.Outcome != catalog.Blocked || r.ErrorClass != catalog.ErrForbiddenTarget ||
+			!strings.HasPrefix(r.Why, want) || r.Versions != 0 {
 			t.Errorf("%s: %+v, want %q", path, r, want)
 		}
 	}
@@ -83,7 +89,8 @@ func TestCampaignsDoNotFollowLinksOutOfTheArchivesScope(t *testing.T) {
 	n := newLinked(t, "a", "b")
 	n.answers["a/"] = page(n.at("a", "/in"), n.at("b", "/out"), n.at("a", "/private/x"))
 	n.answers["a/in"], n.answers["b/out"], n.answers["a/private/x"] = page(), page(), page()
-	s, err := scope.Open(nil, scope.Options{Deny: []string{"host:" + strings.TrimPrefix(n.at("b", ""), "http://") + " for:campaign", "pattern:/private/", "type:text/html"}})
+	s, err := scope.Open(nil, scope.Options{
+		Deny: []string{"host:" + strings.TrimPrefix(n.at("b", ""), "http://") + " for:campaign", "pattern:/private/", "type:text/html"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +98,8 @@ func TestCampaignsDoNotFollowLinksOutOfTheArchivesScope(t *testing.T) {
 	n.Campaigns.Refuses = func(url string) bool {
 		return s.Refuses(scope.Question{Area: scope.Campaign, URL: url, Size: -1}) != ""
 	}
-	if _, err := n.Campaigns.Run(t.Context(), campaign.Document{Name: "c", Seeds: []string{n.at("a", "/")}, Scope: []string{"pattern:."}, Depth: 3}); err != nil {
+	if _, err := n.Campaigns.Run(t.Context(),
+		campaign.Document{Name: "c", Seeds: []string{n.at("a", "/")}, Scope: []string{"pattern:."}, Depth: 3}); err != nil {
 		t.Fatal(err)
 	}
 	n.crawl(t, RunOptions{})
@@ -127,7 +135,8 @@ func TestTheSmallestLimitOfSizeCounts(t *testing.T) {
 		p := &Pipeline{Scope: s, MaxBody: c.program, Settings: func(string) hosts.Settings { return hosts.Settings{MaxBody: c.host} }}
 		r := fetch.Request{URL: "http://a.example/x.csv"}
 		if limited := p.limitBody(&r, nil); r.MaxBody != c.want || limited != (c.want > 0) {
-			t.Errorf("program %d, host %d, scope 1 MiB: the request has %d, want %d (0 for that of the host or program)", c.program, c.host, r.MaxBody, c.want)
+			t.Errorf("program %d, host %d, scope 1 MiB: the request has %d, want %d (0 for that of the host or program)", c.program, c.host,
+				r.MaxBody, c.want)
 		}
 	}
 }

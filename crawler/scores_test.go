@@ -32,7 +32,8 @@ func (l *linked) steps(t *testing.T, n int) {
 	}
 }
 
-const drupalPage = `<html><head><meta name="Generator" content="Drupal 10 (https://www.drupal.org)"><title>%s</title></head><body class="path-node"><main><h1>%s</h1>%s</main></body></html>`
+const drupalPage = `<html><head><meta name="Generator" content="Drupal 10 (https://www.drupal.org)"><title>%s</title></head><body ` +
+	`class="path-node"><main><h1>%s</h1>%s</main></body></html>`
 
 func (l *linked) page(host, path, title, body string) {
 	l.say(host, path, "text/html", fmt.Sprintf(drupalPage, title, title, body))
@@ -42,14 +43,18 @@ func TestACampaignVisitsFirstWhatItsKeywordsPromise(t *testing.T) {
 	t.Parallel()
 	l := newLinked(t, "a")
 	l.Pipeline.Workers = 1
-	l.page("a", "/start", "City", `<a href="/sport">Sport</a> <a href="/user/login">Log in</a> <a href="/calendar/2031-04">April</a> <a href="/trees">Trees of the city</a> <a href="/open-data">Open data</a> <a href="/culture">Culture</a> <a href="/trees?order=title&amp;sort=asc">Trees of the city</a>`)
+	l.page("a", "/start", "City",
+		`<a href="/sport">Sport</a> <a href="/user/login">Log in</a> <a href="/calendar/2031-04">April</a> <a href="/trees">Trees of the `+
+			`city</a> <a href="/open-data">Open data</a> <a href="/culture">Culture</a> <a href="/trees?order=title&amp;sort=asc">Trees `+
+			`of the city</a>`)
 	for _, path := range []string{"/sport", "/culture", "/user/login", "/calendar/2031-04"} {
 		l.page("a", path, "Page", "")
 	}
 	l.page("a", "/trees", "Trees", `<a href="/media/5/download">A list</a>`)
 	l.page("a", "/open-data", "Open data", "")
 	l.say("a", "/media/5/download", "text/csv", "a,b\n1,2\n")
-	d := campaign.Document{Name: "x", Seeds: []string{l.at("a", "/start")}, Accept: "any", Keywords: []string{"trees"}, Weights: &relevance.Weights{}}
+	d := campaign.Document{Name: "x", Seeds: []string{l.at("a", "/start")}, Accept: "any", Keywords: []string{"trees"},
+		Weights: &relevance.Weights{}}
 	if _, err := l.Campaigns.Run(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
@@ -59,10 +64,12 @@ func TestACampaignVisitsFirstWhatItsKeywordsPromise(t *testing.T) {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	got := l.order()
-	if len(got) < 8 || got[0] != "/start" || got[1] != "/trees" || !slices.Contains(got[2:4], "/open-data") || !slices.Contains(got[2:4], "/media/5/download") {
+	if len(got) < 8 || got[0] != "/start" || got[1] != "/trees" || !slices.Contains(got[2:4], "/open-data") ||
+		!slices.Contains(got[2:4], "/media/5/download") {
 		t.Errorf("order of visits: %v", got)
 	}
-	if got[len(got)-1] != "/trees?order=title&sort=asc" && got[len(got)-2] != "/trees?order=title&sort=asc" && got[len(got)-3] != "/trees?order=title&sort=asc" {
+	if got[len(got)-1] != "/trees?order=title&sort=asc" && got[len(got)-2] != "/trees?order=title&sort=asc" &&
+		got[len(got)-3] != "/trees?order=title&sort=asc" {
 		t.Errorf("a list in another order is not last: %v", got)
 	}
 	last := got[len(got)-3:]
@@ -74,7 +81,9 @@ func TestACampaignVisitsFirstWhatItsKeywordsPromise(t *testing.T) {
 		t.Fatalf("%+v, %v", shown, err)
 	}
 	site := shown.Sites[0]
-	if site.URL != l.at("a", "/") || site.Software.Name() != "Drupal 10" || site.Software.Seen != 8 || len(site.Best) > 1 && strings.Contains(site.Best[1].URL, "order") || site.Score.Value() <= 0 || len(site.Best) == 0 || site.Best[0].URL != l.at("a", "/trees") || len(site.Best[0].Why) == 0 {
+	if site.URL != l.at("a", "/") || site.Software.Name() != "Drupal 10" || site.Software.Seen != 8 || len(site.Best) > 1 &&
+		strings.Contains(site.Best[1].URL, "order") || site.Score.Value() <= 0 || len(site.Best) == 0 ||
+		site.Best[0].URL != l.at("a", "/trees") || len(site.Best[0].Why) == 0 {
 		t.Errorf("%+v", site)
 	}
 	if c.Counts.Pages != 8 {
@@ -86,13 +95,15 @@ func TestACampaignVisitsFirstWhatItsKeywordsPromise(t *testing.T) {
 		t.Fatal(err)
 	}
 	graph := l.graph(t, "<http://archive.example/graph/http://archive.example/campaign?name=x")
-	for _, want := range []string{"<{a}/ software \"Drupal 10", "<{a}/ bestPage <{a}/trees", "<{a}/ pagesSeen ", "<{a}/trees score ", "<{a}/trees pageLevel \"item", "softwareSign"} {
+	for _, want := range []string{"<{a}/ software \"Drupal 10", "<{a}/ bestPage <{a}/trees", "<{a}/ pagesSeen ", "<{a}/trees score ",
+		"<{a}/trees pageLevel \"item", "softwareSign"} {
 		if !strings.Contains(graph, want) {
 			t.Errorf("the graph lacks %q:\n%s", want, graph)
 		}
 	}
 	def := l.graph(t, "")
-	for _, own := range []string{"pagesSeen", "bestPage", "softwareSign", "pageLevel"} { // "Drupal" is there as what the pages say of themselves
+	for _, own := range []string{"pagesSeen", "bestPage", "softwareSign", "pageLevel"} {
+		// "Drupal" is there as what the pages say of themselves
 		if strings.Contains(def, own) {
 			t.Errorf("what a campaign thinks of sites is in the default graph: %s", own)
 		}

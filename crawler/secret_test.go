@@ -58,7 +58,8 @@ func TestNoUserAndNoPasswordOfAURLIsKeptLoggedReportedOrSent(t *testing.T) {
 	err = n.Pipeline.Archive.Quads(context.Background(), func(quads []term.Quad) error { fmt.Fprintln(&said, quads); return nil })
 	if err == nil {
 		err = n.db.View(func(txn *kv.Txn) error {
-			for _, space := range []kv.Space{kv.SpaceFrontier, kv.SpaceDue, kv.SpaceQueue, kv.SpaceHosts, kv.SpaceArchive, kv.SpaceArchiveIdx, kv.SpacePoliteness, kv.SpaceDict} {
+			for _, space := range []kv.Space{kv.SpaceFrontier, kv.SpaceDue, kv.SpaceQueue, kv.SpaceHosts, kv.SpaceArchive,
+				kv.SpaceArchiveIdx, kv.SpacePoliteness, kv.SpaceDict} {
 				if err := txn.Scan(space, nil, nil, func(k, v []byte) (bool, error) {
 					if space == kv.SpaceArchive {
 						var err error

@@ -14,7 +14,8 @@ import (
 )
 
 // htmlFormats are the declared formats and extensions that do not promise anything but a page.
-var htmlFormats = []string{"", "html", "htm", "xhtml", "text/html", "application/xhtml+xml", "php", "asp", "aspx", "jsp", "do", "api", "web", "website", "link", "url"}
+var htmlFormats = []string{"", "html", "htm", "xhtml", "text/html", "application/xhtml+xml", "php", "asp", "aspx", "jsp", "do", "api",
+	"web", "website", "link", "url"}
 
 // soft404 returns why an HTML page is an error page in spite of its status: data was promised. It returns "" if it is
 // not.
@@ -50,7 +51,8 @@ func isFormat(p string) bool {
 	if strings.Contains(p, "/") {
 		return !strings.Contains(p, "html")
 	}
-	return slices.Contains([]string{"csv", "tsv", "json", "geojson", "xml", "xlsx", "xls", "ods", "zip", "gz", "pdf", "rdf", "ttl", "nt", "nq", "jsonld",
+	return slices.Contains([]string{"csv", "tsv", "json", "geojson", "xml", "xlsx", "xls", "ods", "zip", "gz", "pdf", "rdf", "ttl", "nt",
+		"nq", "jsonld",
 		"kml", "kmz", "gpx", "shp", "gml", "txt", "doc", "docx", "parquet", "sqlite", "gpkg", "7z", "rar", "px", "dbf"}, p)
 }
 
@@ -65,7 +67,8 @@ const (
 // The same bytes under many URLs are normal: portals list one file several times, and hosts keep copies. So data keeps
 // all its URLs. Only a body without content of its own is an error page: an HTML page, or a short text that is not a
 // table and either is not what was promised or contains words of an error.
-func (p *Pipeline) sameError(ctx context.Context, job frontier.Job, before before, ex *fetch.Exchange, found detect.Detection) (why string, err error) {
+func (p *Pipeline) sameError(ctx context.Context, job frontier.Job, before before, ex *fetch.Exchange, found detect.Detection) (why string,
+	err error) {
 	head, err := ex.Body.Head(maxNotice)
 	if err != nil {
 		return "", err
@@ -92,7 +95,8 @@ func isNotice(job frontier.Job, found detect.Detection, head []byte, size int64)
 	switch found.Type {
 	case "text/plain", "text/csv", "text/tab-separated-values":
 		formats := promises(job)
-		return len(formats) > 0 && !slices.Contains(formats, "txt") && !slices.Contains(formats, "text/plain") && !found.Tabular || speaksOfError(head)
+		return len(formats) > 0 && !slices.Contains(formats, "txt") && !slices.Contains(formats, "text/plain") && !found.Tabular ||
+			speaksOfError(head)
 	}
 	message := found.Type == "text/markdown" || strings.HasSuffix(found.Type, "json") || strings.HasSuffix(found.Type, "xml")
 	return message && size <= maxMessage && speaksOfError(head)
@@ -102,9 +106,12 @@ func isNotice(job frontier.Job, found detect.Detection, head []byte, size int64)
 // they have no such file.
 func speaksOfError(text []byte) bool {
 	text = bytes.ToLower(text)
-	for _, word := range []string{"error", "exception", "not found", "notfound", "not be found", "no longer", "no such", "does not exist", "not available", "unavailable", "denied", "forbidden",
-		"unauthorized", "unauthorised", "expired", "try again", "maintenance", "invalid", "fehler", "nicht gefunden", "nicht verfügbar", "wartung", "erreur",
-		"introuvable", "indisponible", "no encontrad", "no disponible", "errore", "non trovat", "non disponibile", "não encontrad", "niet gevonden",
+	for _, word := range []string{"error", "exception", "not found", "notfound", "not be found", "no longer", "no such", "does not exist",
+		"not available", "unavailable", "denied", "forbidden",
+		"unauthorized", "unauthorised", "expired", "try again", "maintenance", "invalid", "fehler", "nicht gefunden", "nicht verfügbar",
+		"wartung", "erreur",
+		"introuvable", "indisponible", "no encontrad", "no disponible", "errore", "non trovat", "non disponibile", "não encontrad",
+		"niet gevonden",
 		"nie znaleziono", "nenalezen"} {
 		if bytes.Contains(text, []byte(word)) {
 			return true

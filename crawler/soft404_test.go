@@ -49,7 +49,9 @@ func TestTheSameBytesUnderManyURLsAreAnErrorPageUnlessTheyAreData(t *testing.T) 
 		{"a page where data was promised", ".csv", "<!doctype html><html><title>Oops</title></html>", 20, 0},
 		{"a text instead of tables", ".csv", "The requested file could not be found.\n", 20, 0},
 		{"an error in JSON", ".json", `{"status":404,"error":"resource not found"}`, 20, 0},
-		{"an OGC exception", ".xml", `<?xml version="1.0"?><ServiceExceptionReport><ServiceException code="LayerNotDefined">no</ServiceException></ServiceExceptionReport>`, 5, 0},
+		{"an OGC exception", ".xml",
+			`<?xml version="1.0"?><ServiceExceptionReport><ServiceException ` +
+				`code="LayerNotDefined">no</ServiceException></ServiceExceptionReport>`, 5, 0},
 		{"a table listed three times", ".csv", wide, 3, 3},
 		{"a table listed twenty times", ".csv", wide, 20, 20},
 		{"a list of codes", ".csv", "code\nAT\nDE\nFR\n", 5, 5},
@@ -65,7 +67,8 @@ func TestTheSameBytesUnderManyURLsAreAnErrorPageUnlessTheyAreData(t *testing.T) 
 			for i := range c.urls {
 				path := fmt.Sprintf("/files/%d%s", i, c.ending)
 				s.set(path, c.body)
-				seeds = append(seeds, catalog.Seed{URL: s.URL + path, Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/%d", i)})
+				seeds = append(seeds,
+					catalog.Seed{URL: s.URL + path, Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/%d", i)})
 			}
 			if _, err := n.Add(t.Context(), seeds); err != nil {
 				t.Fatal(err)

@@ -57,7 +57,8 @@ func (r *run) postpone(ctx context.Context, lease *frontier.Lease, job frontier.
 	if len(r.opts.URLs) > 0 { // named URLs end the crawl with the error
 		return err
 	}
-	if put := r.Frontier.Postpone(context.WithoutCancel(ctx), lease, job, fmt.Sprintf("%.300s", err)); put != nil && !errors.Is(put, frontier.ErrLeaseLost) {
+	if put := r.Frontier.Postpone(context.WithoutCancel(ctx), lease, job, fmt.Sprintf("%.300s", err)); put != nil &&
+		!errors.Is(put, frontier.ErrLeaseLost) {
 		return errors.Join(err, put)
 	}
 	r.mu.Lock()
@@ -129,8 +130,8 @@ func (r *run) release(ctx context.Context, lease *frontier.Lease) error {
 	return nil
 }
 
-// releaseUntil returns a lease until its host, or the door of the one that waits, may be asked again. wait.Until is in the
-// machine's time, the frontier's in the archive's.
+// releaseUntil returns a lease until its host, or the door of the one that waits, may be asked again. wait.Until is in
+// the machine's time, the frontier's in the archive's.
 func (r *run) releaseUntil(ctx context.Context, lease *frontier.Lease, wait *politeness.Wait) error {
 	r.mu.Lock()
 	r.started-- // it was not fetched

@@ -73,19 +73,21 @@ const maxInternalShown = 20
 
 // HostStatus is the state of the crawl of one host.
 type HostStatus struct {
-	Host      string                  `json:"host"`
-	State     string                  `json:"state"`            // busy, waiting, due, idle; what is due behind a closed door waits, and the host does not
-	Wait      string                  `json:"wait,omitempty"`   // politeness, robots, robots-unread, retry-after, back-off
-	Next      time.Time               `json:"next,omitzero"`    // when it may be asked again, or its next URL is due
-	Delay     float64                 `json:"delay"`            // seconds between two requests at present
-	Latency   float64                 `json:"latency,omitzero"` // seconds until the first byte, smoothed; absent if not visited recently
-	URLs      int                     `json:"urls"`
-	Due       int                     `json:"due"` // at most frontier.MaxDueCounted
-	Visits    int                     `json:"visits"`
-	Versions  int                     `json:"versions"`
-	Bytes     int64                   `json:"bytes"`
-	Failures  int                     `json:"failures"`         // failed requests since the gate loaded the host
-	Closed    []HostWait              `json:"closed,omitempty"` // doors (scheme, host and port) whose files must not be asked for; others may be
+	Host string `json:"host"`
+	// busy, waiting, due, idle; what is due behind a closed door waits, and the host does not
+	State    string    `json:"state"`
+	Wait     string    `json:"wait,omitempty"`   // politeness, robots, robots-unread, retry-after, back-off
+	Next     time.Time `json:"next,omitzero"`    // when it may be asked again, or its next URL is due
+	Delay    float64   `json:"delay"`            // seconds between two requests at present
+	Latency  float64   `json:"latency,omitzero"` // seconds until the first byte, smoothed; absent if not visited recently
+	URLs     int       `json:"urls"`
+	Due      int       `json:"due"` // at most frontier.MaxDueCounted
+	Visits   int       `json:"visits"`
+	Versions int       `json:"versions"`
+	Bytes    int64     `json:"bytes"`
+	Failures int       `json:"failures"` // failed requests since the gate loaded the host
+	// doors (scheme, host and port) whose files must not be asked for; others may be
+	Closed    []HostWait              `json:"closed,omitempty"`
 	Outcomes  map[catalog.Outcome]int `json:"outcomes"`
 	LastVisit time.Time               `json:"lastVisit,omitzero"`
 }
@@ -100,7 +102,8 @@ func (p *Pipeline) Status() (Status, error) {
 	if jobs == nil {
 		jobs = []supervise.Job{}
 	}
-	s := Status{Held: f.Held, URLs: f.URLs, Hosts: f.Hosts, Visits: f.Visits, Outcomes: f.Outcomes, Active: f.Leased, NextDue: f.NextDue, Waiting: map[string]int{}, Unjoined: p.Archive.Unjoined(), Jobs: jobs}
+	s := Status{Held: f.Held, URLs: f.URLs, Hosts: f.Hosts, Visits: f.Visits, Outcomes: f.Outcomes, Active: f.Leased, NextDue: f.NextDue,
+		Waiting: map[string]int{}, Unjoined: p.Archive.Unjoined(), Jobs: jobs}
 	for _, h := range p.Gate.Hosts() {
 		if h.State == "waiting" {
 			s.Waiting[h.Wait]++
@@ -176,8 +179,10 @@ func (p *Pipeline) Host(name string) (HostStatus, bool, error) {
 func (p *Pipeline) hostStatus(info frontier.HostInfo, gate politeness.Status) HostStatus {
 	now := p.Clock()
 	s := HostStatus{
-		Host: info.Group, State: "idle", Next: info.NextDue, Delay: gate.Delay.Seconds(), Latency: gate.Latency.Seconds(), URLs: info.URLs, Due: info.Due,
-		Visits: info.Visits, Versions: info.Versions, Bytes: info.Bytes, Failures: gate.Failures, Outcomes: info.Outcomes, LastVisit: info.LastVisit,
+		Host: info.Group, State: "idle", Next: info.NextDue, Delay: gate.Delay.Seconds(), Latency: gate.Latency.Seconds(), URLs: info.URLs,
+		Due:    info.Due,
+		Visits: info.Visits, Versions: info.Versions, Bytes: info.Bytes, Failures: gate.Failures, Outcomes: info.Outcomes,
+		LastVisit: info.LastVisit,
 	}
 	if info.Due > 0 {
 		s.State = "due"

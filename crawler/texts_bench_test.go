@@ -8,16 +8,17 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// BenchmarkTextsOfAVisit measures what indexing descriptions and values again, as for the archive of an older program, takes
-// of the processor time of first visits. The search index is made again without them, and what is left is to index them.
-// A crawl does not read the profiles again, which is more than half of it.
+// BenchmarkTextsOfAVisit measures what indexing descriptions and values again, as for the archive of an older program,
+// takes of the processor time of first visits. The search index is made again without them, and what is left is to
+// index them. A crawl does not read the profiles again, which is more than half of it.
 func BenchmarkTextsOfAVisit(b *testing.B) {
 	const files, size = 1500, 50_000
 	for range b.N {
 		web, n := newBenchWeb(b, 50, files, size, true), durableNode(b)
 		seeds := make([]catalog.Seed, files)
 		for i := range seeds {
-			seeds[i] = catalog.Seed{URL: web.urls[i], Portal: "http://portal.example/", Dataset: "http://portal.example/d/" + web.urls[i], DatasetTitle: "A dataset", Format: "CSV"}
+			seeds[i] = catalog.Seed{URL: web.urls[i], Portal: "http://portal.example/", Dataset: "http://portal.example/d/" + web.urls[i],
+				DatasetTitle: "A dataset", Format: "CSV"}
 		}
 		if _, err := n.Add(b.Context(), seeds); err != nil {
 			b.Fatal(err)

@@ -40,7 +40,8 @@ func TestACertificateThatWasNotVerifiedIsRecordedWithTheFetch(t *testing.T) {
 		if err != nil || len(acts) != 1 {
 			t.Fatalf("%+v, %v", acts, err)
 		}
-		if said := strings.Contains(acts[0].TLS, "not verified"); said != relaxed || relaxed != (r.Outcome == catalog.Archived) || !relaxed && r.ErrorClass != catalog.ErrTLS {
+		if said := strings.Contains(acts[0].TLS, "not verified"); said != relaxed || relaxed != (r.Outcome == catalog.Archived) ||
+			!relaxed && r.ErrorClass != catalog.ErrTLS {
 			t.Errorf("relaxed %s %v: %+v, recorded %q", name, relaxed, r, acts[0].TLS)
 		}
 	}

@@ -26,8 +26,9 @@ type Tombstone struct {
 	Withdrawn catalog.Withdrawal
 }
 
-// ImportTombstone makes the record of a version without its bytes, so that those after it keep their numbers. If the archive
-// has the version, withdrawn or not, the outcome is Unchanged. An error wraps ErrNeverKept if a rule denies to keep the URL.
+// ImportTombstone makes the record of a version without its bytes, so that those after it keep their numbers. If the
+// archive has the version, withdrawn or not, the outcome is Unchanged. An error wraps ErrNeverKept if a rule denies to
+// keep the URL.
 func (p *Pipeline) ImportTombstone(ctx context.Context, t Tombstone) (catalog.Outcome, error) {
 	for _, url := range []string{t.URL, t.FinalURL} {
 		if why := p.Scope.Refuses(scope.Question{Area: scope.Keep, URL: url, Type: t.Type, Size: t.Size}); url != "" && why != "" {
@@ -51,7 +52,8 @@ func (p *Pipeline) ImportTombstone(ctx context.Context, t Tombstone) (catalog.Ou
 		Activity: catalog.Activity{URL: t.URL, FinalURL: t.FinalURL, Start: t.At, End: t.At, Outcome: catalog.Archived, Status: t.Status},
 		Kept: &archive.Kept{
 			Ref:  content.Ref{SHA256: t.Digests.SHA256, MD5: t.Digests.MD5, Size: t.Size},
-			Type: t.Type, Charset: t.Charset, FileName: t.FileName, Because: "the archive that had the bytes says so", Withdrawn: &t.Withdrawn,
+			Type: t.Type, Charset: t.Charset, FileName: t.FileName, Because: "the archive that had the bytes says so",
+			Withdrawn: &t.Withdrawn,
 		},
 		Past: &archive.Past{},
 	}

@@ -17,16 +17,16 @@ import (
 // hides all changes behind its answers 304.
 const doubtEvery = 10
 
-// belong reports whether a job's validators are of the bytes of the latest version: a version that was imported from another
-// archive, with a later date than the visit that last found the file, has others.
+// belong reports whether a job's validators are of the bytes of the latest version: a version that was imported from
+// another archive, with a later date than the visit that last found the file, has others.
 func belong(job frontier.Job, latest catalog.Version) bool {
 	at := lastFound(job)
 	return !at.IsZero() && !latest.At.After(at.Add(sameVisit)) ||
 		frontier.SameValidators(job.ETag, job.LastModified, latest.ETag, latest.LastModified)
 }
 
-// sameVisit is more than the moments of a visit and of its version differ by: an archive moves a visit by milliseconds if
-// another began at its moment, and the frontier keeps no parts of one.
+// sameVisit is more than the moments of a visit and of its version differ by: an archive moves a visit by milliseconds
+// if another began at its moment, and the frontier keeps no parts of one.
 const sameVisit = time.Second
 
 // lastFound returns when a visit of a job last found the file, the zero time if none of those that are remembered did.
@@ -56,11 +56,12 @@ func validators(job frontier.Job, now time.Time) (etag, lastModified string) {
 const maxSkew = 24 * time.Hour
 
 // webBegan is when the first page was published. An older Last-Modified is mostly no time of a change but one that all
-// versions of a file share: tools that build the same bytes from the same sources set the times of files to 1970 or 1980.
+// versions of a file share: tools that build the same bytes from the same sources set the times of files to 1970 or
+// 1980.
 var webBegan = time.Date(1991, time.August, 6, 0, 0, 0, 0, time.UTC)
 
-// lastModified returns when the server says that the bytes of an exchange changed, or the zero time if it does not say so
-// credibly.
+// lastModified returns when the server says that the bytes of an exchange changed, or the zero time if it does not say
+// so credibly.
 func lastModified(ex *fetch.Exchange) time.Time {
 	if at, err := http.ParseTime(ex.LastModified); err == nil && !at.Before(webBegan) {
 		return at
@@ -68,8 +69,9 @@ func lastModified(ex *fetch.Exchange) time.Time {
 	return time.Time{}
 }
 
-// doubts reports whether a visit is one without validators. It depends on the URL and its number of visits only. It is one
-// of the last five in ten, another one for each URL, so that files registered together are not all transferred on one day.
+// doubts reports whether a visit is one without validators. It depends on the URL and its number of visits only. It is
+// one of the last five in ten, another one for each URL, so that files registered together are not all transferred on
+// one day.
 func doubts(job frontier.Job) bool {
 	h := fnv.New32a()
 	io.WriteString(h, job.Key)

@@ -52,7 +52,8 @@ func TestAServerWhoseValidatorsNeverChangeIsFoundOut(t *testing.T) {
 			}
 			never := strings.Contains(header[1], "2099") || strings.Contains(header[1], "1970") // is sent back
 			if !never && (liedAt < 6 || liedAt > 10 || !u.Liar || versions != 1+12-liedAt+1) {
-				t.Errorf("found out at visit %d (liar: %v), %d versions; want it within 10 visits, and every version after that", liedAt, u.Liar, versions)
+				t.Errorf("found out at visit %d (liar: %v), %d versions; want it within 10 visits, and every version after that", liedAt,
+					u.Liar, versions)
 			}
 			if never && versions != 12 {
 				t.Errorf("%d versions, want all 12", versions)

@@ -14,8 +14,8 @@ import (
 	"github.com/dustin/go-humanize/english"
 )
 
-// Waits is what is due, and what of that must not be asked for yet. A file is due by its schedule; when it may be asked for is up
-// to its host. All messages are made of it.
+// Waits is what is due, and what of that must not be asked for yet. A file is due by its schedule; when it may be asked
+// for is up to its host. All messages are made of it.
 type Waits struct {
 	Held    string     `json:"held,omitempty"`    // why nothing is asked at all, such as a pause of the crawl
 	Due     int        `json:"due"`               // files that are due now
@@ -43,7 +43,8 @@ func (p *Pipeline) Waits(limit int) (Waits, error) {
 	if err != nil {
 		return Waits{}, err
 	}
-	w := Waits{Held: p.Frontier.Held(), Due: q.Due, Askable: q.Askable, NextDue: q.NextDue, Hosts: make([]HostWait, len(q.Waits)), More: q.Hosts - len(q.Waits), Partial: q.Partial}
+	w := Waits{Held: p.Frontier.Held(), Due: q.Due, Askable: q.Askable, NextDue: q.NextDue, Hosts: make([]HostWait, len(q.Waits)),
+		More: q.Hosts - len(q.Waits), Partial: q.Partial}
 	for i, one := range q.Waits {
 		w.Hosts[i] = p.hostWait(one)
 	}
@@ -156,7 +157,8 @@ func (h HostWait) Name() string {
 	return h.Host
 }
 
-// String returns a sentence without a full stop: "city.example may be asked again at 14:05:00Z (it asked to be left alone)".
+// String returns a sentence without a full stop: "city.example may be asked again at 14:05:00Z (it asked to be left
+// alone)".
 func (h HostWait) String() string {
 	return fmt.Sprintf("%s may be asked again at %s (%s)", h.Name(), h.Until.UTC().Format(time.RFC3339), h.Reason())
 }
@@ -253,7 +255,8 @@ func (g waiting) String() string {
 	if last.Sub(first) >= time.Second {
 		from = "from " // the first of them
 	}
-	return fmt.Sprintf("%s may be asked again %s%s (%s)", english.WordSeries(names, "and"), from, first.UTC().Format(time.RFC3339), g[0].Reason())
+	return fmt.Sprintf("%s may be asked again %s%s (%s)", english.WordSeries(names, "and"), from, first.UTC().Format(time.RFC3339),
+		g[0].Reason())
 }
 
 // waitOf describes what the gate waits for.

@@ -35,8 +35,10 @@ func distinctTable(seed uint64, size int) []byte {
 	b = append(b, "code,name,station,kind,opened,visitors,share,area\n"...)
 	for i := 0; len(b) < size; i++ {
 		place := r.IntN(4000)
-		b = fmt.Appendf(b, "%c%c-%06d,%s %s%s %d,ST%05d,%s,%d-%02d-%02d,%d,%.2f,%.1f\n", 'A'+seed%26, 'A'+seed/26%26, uint64(i)*17+seed*31%997,
-			words[place%10], strings.ToLower(words[place/10%10]), ends[place/100%8], family*7+uint64(place)/8, family*100+uint64(r.IntN(900)), kinds[r.IntN(6)],
+		b = fmt.Appendf(b, "%c%c-%06d,%s %s%s %d,ST%05d,%s,%d-%02d-%02d,%d,%.2f,%.1f\n", 'A'+seed%26, 'A'+seed/26%26,
+			uint64(i)*17+seed*31%997,
+			words[place%10], strings.ToLower(words[place/10%10]), ends[place/100%8], family*7+uint64(place)/8,
+			family*100+uint64(r.IntN(900)), kinds[r.IntN(6)],
 			1990+r.IntN(35), 1+r.IntN(12), 1+r.IntN(28), r.IntN(90_000), r.Float64(), r.ExpFloat64()*300)
 	}
 	return b
@@ -61,9 +63,11 @@ func serveDistinct(size int) http.HandlerFunc {
 // spaces are the keyspaces that an archive's description is in, each with whether the first byte of a key tells tables
 // apart.
 var spaces = map[kv.Space]bool{
-	kv.SpaceMeta: false, kv.SpaceTripleMeta: false, kv.SpaceTripleIndex: true, kv.SpaceDict: true, kv.SpaceTripleLog: false, kv.SpaceContent: false, kv.SpaceContentRefs: false,
-	kv.SpaceFrontier: true, kv.SpaceQueue: true, kv.SpaceHosts: true, kv.SpaceDue: true, kv.SpaceArchive: true, kv.SpaceArchiveIdx: true, kv.SpaceSearch: true,
-	kv.SpaceJoins: true, kv.SpaceEvents: true, kv.SpacePoliteness: false, kv.SpaceHarvest: true,
+	kv.SpaceMeta: false, kv.SpaceTripleMeta: false, kv.SpaceTripleIndex: true, kv.SpaceDict: true, kv.SpaceTripleLog: false,
+	kv.SpaceContent: false, kv.SpaceContentRefs: false,
+	kv.SpaceFrontier: true, kv.SpaceQueue: true, kv.SpaceHosts: true, kv.SpaceDue: true, kv.SpaceArchive: true, kv.SpaceArchiveIdx: true,
+	kv.SpaceSearch: true,
+	kv.SpaceJoins:  true, kv.SpaceEvents: true, kv.SpacePoliteness: false, kv.SpaceHarvest: true,
 }
 
 // weigh returns the bytes of keys and values by kind of key.
@@ -92,7 +96,8 @@ func weigh(b *testing.B, db *kv.DB) map[string]int {
 }
 
 // BenchmarkWeight crawls distinct tables of 50 KB and 8 columns, and reports what a version takes in the database, by
-// kind of key and in files before and after compacting in a process of its own, as the command compact does it, and its processor time. Run it with -benchtime 2000x.
+// kind of key and in files before and after compacting in a process of its own, as the command compact does it, and its
+// processor time. Run it with -benchtime 2000x.
 func BenchmarkWeight(b *testing.B) {
 	const size = 50_000
 	web := newBenchWeb(b, hostsInBench(), b.N, size, false)
@@ -100,7 +105,8 @@ func BenchmarkWeight(b *testing.B) {
 	n := durableNode(b)
 	seeds := make([]catalog.Seed, len(web.urls))
 	for i, u := range web.urls {
-		seeds[i] = catalog.Seed{URL: u, Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i/3), Format: "CSV", Title: fmt.Sprintf("Table %d", i)}
+		seeds[i] = catalog.Seed{URL: u, Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i/3),
+			Format: "CSV", Title: fmt.Sprintf("Table %d", i)}
 	}
 	if _, err := n.Add(b.Context(), seeds); err != nil {
 		b.Fatal(err)
@@ -154,8 +160,8 @@ func BenchmarkWeight(b *testing.B) {
 // compactVariable names the directory that TestCompactADirectory compacts.
 const compactVariable = "ODARCHIVE_COMPACT"
 
-// TestCompactADirectory is the process that BenchmarkWeight starts: the tables that a process has compressed first decide
-// how it compresses all others.
+// TestCompactADirectory is the process that BenchmarkWeight starts: the tables that a process has compressed first
+// decide how it compresses all others.
 func TestCompactADirectory(t *testing.T) {
 	dir := os.Getenv(compactVariable)
 	if dir == "" {

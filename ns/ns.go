@@ -41,8 +41,8 @@ type Mint struct {
 // Bases returns all bases below which the archive minted IRIs, the present one first.
 func (m Mint) Bases() []string { return append([]string{m.Base}, m.Former...) }
 
-// New returns a Mint for base, which must be an absolute http or https IRI without query, fragment and password, since every IRI would show it. It adds a
-// missing final '/'. The error is a *BaseError.
+// New returns a Mint for base, which must be an absolute http or https IRI without query, fragment and password, since
+// every IRI would show it. It adds a missing final '/'. The error is a *BaseError.
 func New(base string) (Mint, error) {
 	u, err := url.Parse(base)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -162,8 +162,8 @@ const (
 	KindEvent
 )
 
-// Ref is a parsed IRI. ID is set for versions, columns, members, activities and events; URL for graphs, TimeMaps, TimeGates
-// and, as the escaped name, WARC files; Column for columns; Path for members.
+// Ref is a parsed IRI. ID is set for versions, columns, members, activities and events; URL for graphs, TimeMaps,
+// TimeGates and, as the escaped name, WARC files; Column for columns; Path for members.
 type Ref struct {
 	Kind   Kind
 	ID     string
@@ -172,8 +172,8 @@ type Ref struct {
 	URL    string
 }
 
-// Parse parses an IRI minted below Base or a former base. It also accepts version IRIs in the form of the paper, without
-// "api/v1/". ok is false for other IRIs.
+// Parse parses an IRI minted below Base or a former base. It also accepts version IRIs in the form of the paper,
+// without "api/v1/". ok is false for other IRIs.
 func (m Mint) Parse(iri string) (ref Ref, ok bool) {
 	ref, _, ok = m.split(iri)
 	return ref, ok
@@ -188,8 +188,8 @@ func (m Mint) Moved(iri, base string) string {
 	return iri
 }
 
-// Aliases returns an IRI that was minted below Base or a former base as it is below each of them, first of all below Base.
-// Of another IRI, it returns only that one.
+// Aliases returns an IRI that was minted below Base or a former base as it is below each of them, first of all below
+// Base. Of another IRI, it returns only that one.
 func (m Mint) Aliases(iri string) []string {
 	_, path, ok := m.split(iri)
 	if !ok {

@@ -47,11 +47,13 @@ func TestParseReadsBackWhatMintMade(t *testing.T) {
 
 func TestIRIsBelowFormerBasesAreParsedAndMoved(t *testing.T) {
 	t.Parallel()
-	m := Mint{Base: "https://new.example/", Former: []string{"http://old.example/", "http://old.example/graph/", "https://new.example/archive/"}}
+	m := Mint{Base: "https://new.example/",
+		Former: []string{"http://old.example/", "http://old.example/graph/", "https://new.example/archive/"}}
 	const id = "0123456789abcdef01234567_0"
 	for _, base := range append([]string{m.Base}, m.Former...) {
 		before := Mint{Base: base}
-		for _, iri := range []string{before.Version(id), before.Column(id, 2), before.Member(id, "a/b.csv"), before.Activity("x"), before.Agent()} {
+		for _, iri := range []string{before.Version(id), before.Column(id, 2), before.Member(id, "a/b.csv"), before.Activity("x"),
+			before.Agent()} {
 			ref, ok := m.Parse(iri)
 			if own, _ := before.Parse(iri); !ok || ref != own {
 				t.Errorf("Parse(%q) = %+v, %v", iri, ref, ok)
@@ -75,8 +77,10 @@ func TestParseRefusesWhatWasNotMinted(t *testing.T) {
 	m := Mint{Base: "http://localhost:8080/"}
 	for _, iri := range []string{
 		"", "http://localhost:8080/", "http://localhost:8081/api/v1/get/file/id/0123456789abcdef01234567_0",
-		"http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567", "http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_-1",
-		"http://localhost:8080/api/v1/get/file/id/0123456789ABCDEF01234567_0", "http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_00",
+		"http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567",
+		"http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_-1",
+		"http://localhost:8080/api/v1/get/file/id/0123456789ABCDEF01234567_0",
+		"http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_00",
 		"http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_0#0", "http://localhost:8080/timemap/link/",
 	} {
 		if ref, ok := m.Parse(iri); ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// below lets handlers work as if the archive's base had no path, wherever a proxy puts them. root is the path of the base
-// without the final '/', as in "/archive".
+// below lets handlers work as if the archive's base had no path, wherever a proxy puts them. root is the path of the
+// base without the final '/', as in "/archive".
 //
 // Some proxies remove the path and some do not, and requests of this machine come without one. So a path below root is
 // served as what follows, and any other path as it is. A path that means something only with root in front of it, since

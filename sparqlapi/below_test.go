@@ -46,7 +46,8 @@ func TestThePathOfTheBaseMayBeRemovedByAProxyOrNot(t *testing.T) {
 func TestPathsInHeadersGetThePathOfTheBaseOnce(t *testing.T) {
 	t.Parallel()
 	h := New(Options{Root: "/archive", Former: []string{"http://a.example/old/"}})
-	for path, want := range map[string]string{"/old/get/x?y=1": "/archive/get/x?y=1", "/archive/old/x": "/archive/x", "/old//evil.example/": "/archive/evil.example/"} {
+	for path, want := range map[string]string{"/old/get/x?y=1": "/archive/get/x?y=1", "/archive/old/x": "/archive/x",
+		"/old//evil.example/": "/archive/evil.example/"} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 		if got := w.Header().Get("Location"); got != want {
@@ -55,7 +56,8 @@ func TestPathsInHeadersGetThePathOfTheBaseOnce(t *testing.T) {
 	}
 	header := http.Header{"Link": {`</catalog.ttl>; rel="alternate"`, `<http://a.example/x>; rel="next"`, `<//evil.example/>; rel="next"`}}
 	place(header, "/archive")
-	if l := header["Link"]; l[0] != `</archive/catalog.ttl>; rel="alternate"` || l[1] != `<http://a.example/x>; rel="next"` || l[2] != `<//evil.example/>; rel="next"` {
+	if l := header["Link"]; l[0] != `</archive/catalog.ttl>; rel="alternate"` || l[1] != `<http://a.example/x>; rel="next"` ||
+		l[2] != `<//evil.example/>; rel="next"` {
 		t.Errorf("%q", l)
 	}
 	w := httptest.NewRecorder()

@@ -101,7 +101,8 @@ func (c *compressor) decide(big bool) error {
 	if h.Get("Content-Type") == "" && len(c.held) > 0 {
 		h.Set("Content-Type", http.DetectContentType(c.held))
 	}
-	if big && c.status == http.StatusOK && h.Get("Content-Encoding") == "" && h.Get("Content-Range") == "" && isText(h.Get("Content-Type")) {
+	if big && c.status == http.StatusOK && h.Get("Content-Encoding") == "" && h.Get("Content-Range") == "" &&
+		isText(h.Get("Content-Type")) {
 		h.Set("Content-Encoding", "gzip")
 		h.Del("Content-Length")
 		h.Del("Accept-Ranges")

@@ -45,7 +45,8 @@ func (o Options) member(w http.ResponseWriter, r *http.Request) error {
 	addVary(w.Header(), "Accept")
 	id, path := target.Value(r, "id"), target.Value(r, "*")
 	if path == "" {
-		return problem.Newf(http.StatusNotFound, "No member given", "expected %s followed by the path of a file inside the version", r.URL.Path)
+		return problem.Newf(http.StatusNotFound, "No member given", "expected %s followed by the path of a file inside the version",
+			r.URL.Path)
 	}
 	format := r.URL.Query().Get("format")
 	if whole, ext := describe.Extension(path); ext != "" && format == "" {
@@ -89,8 +90,10 @@ func wantsPage(r *http.Request) bool {
 	if !strings.Contains(r.Header.Get("Accept"), "html") {
 		return false
 	}
-	best, ok := conneg.Negotiate(r, []conneg.Offer{{MediaType: "text/html", Name: "page"}, {MediaType: "application/xhtml+xml", Name: "page"},
-		{MediaType: "application/octet-stream"}, {MediaType: "text/turtle"}, {MediaType: "application/ld+json"}, {MediaType: "application/rdf+xml"}, {MediaType: "application/n-triples"}})
+	best, ok := conneg.Negotiate(r,
+		[]conneg.Offer{{MediaType: "text/html", Name: "page"}, {MediaType: "application/xhtml+xml", Name: "page"},
+			{MediaType: "application/octet-stream"}, {MediaType: "text/turtle"}, {MediaType: "application/ld+json"},
+			{MediaType: "application/rdf+xml"}, {MediaType: "application/n-triples"}})
 	return ok && best.Name == "page"
 }
 
@@ -124,14 +127,15 @@ func (o Options) ready(w http.ResponseWriter, r *http.Request) error {
 	}
 	state, err := o.Ready(r.Context())
 	if err != nil {
-		problem.Send(w, r, problem.With(http.StatusServiceUnavailable, "Not ready", err, "state", state).(*problem.Error)) // as JSON for browsers, too
+		// as JSON for browsers, too
+		problem.Send(w, r, problem.With(http.StatusServiceUnavailable, "Not ready", err, "state", state).(*problem.Error))
 		return nil
 	}
 	return writeLine(w, state)
 }
 
-// notFound redirects an IRI below a former base that had a path to where it is now, and an address with a '/' too many at its
-// end to the route without it. It answers 404 to all else.
+// notFound redirects an IRI below a former base that had a path to where it is now, and an address with a '/' too many
+// at its end to the route without it. It answers 404 to all else.
 func (o Options) notFound(w http.ResponseWriter, r *http.Request) error {
 	answer := problem.Newf(http.StatusNotFound, "No such route", "there is no route %s; /openapi.json lists all routes", r.URL.Path)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -183,5 +187,6 @@ func notAllowed(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	return problem.Newf(http.StatusMethodNotAllowed, "Method not allowed", "%s does not accept %s", cmp.Or(r.URL.Path, r.RequestURI), r.Method)
+	return problem.Newf(http.StatusMethodNotAllowed, "Method not allowed", "%s does not accept %s", cmp.Or(r.URL.Path, r.RequestURI),
+		r.Method)
 }

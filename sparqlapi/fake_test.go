@@ -86,16 +86,22 @@ type archive struct {
 
 func newArchive() *archive {
 	a := &archive{mint: ns.Mint{Base: "http://archive.example/"}, versions: map[string][]catalog.Version{}}
-	for i, address := range []string{"http://data.example/a.csv", "http://data.example:8080/b.json?x=1&y=2", "https://other.example/c d.csv"} {
+	for i, address := range []string{"http://data.example/a.csv", "http://data.example:8080/b.json?x=1&y=2",
+		"https://other.example/c d.csv"} {
 		id := ns.ResourceID(address)
 		at := time.Date(2026, 11, 20, 10, 0, i, 0, time.UTC)
-		res := catalog.Resource{ID: id, URL: address, Host: []string{"data.example", "data.example:8080", "other.example"}[i], Title: "File " + string(rune('A'+i)), Format: "CSV",
-			MediaType: []string{"text/csv", "application/json", "text/csv"}[i], FileName: "f.csv", Portals: []string{"http://portal.example/"}, Datasets: []string{"http://portal.example/d/" + strconv.Itoa(i)},
-			Added: at, Versions: 2, Size: 5, FirstSeen: at, Changed: at.Add(time.Hour), Visits: 3, LastVisit: at.Add(2 * time.Hour), NextVisit: at.Add(3 * time.Hour), Interval: time.Hour, Outcome: catalog.Unchanged}
+		res := catalog.Resource{ID: id, URL: address, Host: []string{"data.example", "data.example:8080", "other.example"}[i],
+			Title: "File " + string(rune('A'+i)), Format: "CSV",
+			MediaType: []string{"text/csv", "application/json", "text/csv"}[i], FileName: "f.csv",
+			Portals: []string{"http://portal.example/"}, Datasets: []string{"http://portal.example/d/" + strconv.Itoa(i)},
+			Added: at, Versions: 2, Size: 5, FirstSeen: at, Changed: at.Add(time.Hour), Visits: 3, LastVisit: at.Add(2 * time.Hour),
+			NextVisit: at.Add(3 * time.Hour), Interval: time.Hour, Outcome: catalog.Unchanged}
 		for n := range 2 {
 			data := fmt.Sprint(address, n)
-			a.versions[address] = append(a.versions[address], catalog.Version{ID: ns.VersionID(id, n), URL: address, N: n, Size: int64(len(data)), Type: res.MediaType, FileName: "f.csv",
-				At: at.Add(time.Duration(n) * time.Hour), Digests: catalog.Digests{SHA256: sha256.Sum256([]byte(data)), MD5: md5.Sum([]byte(data))}})
+			a.versions[address] = append(a.versions[address],
+				catalog.Version{ID: ns.VersionID(id, n), URL: address, N: n, Size: int64(len(data)), Type: res.MediaType, FileName: "f.csv",
+					At:      at.Add(time.Duration(n) * time.Hour),
+					Digests: catalog.Digests{SHA256: sha256.Sum256([]byte(data)), MD5: md5.Sum([]byte(data))}})
 		}
 		a.resources = append(a.resources, res)
 	}
@@ -103,7 +109,8 @@ func newArchive() *archive {
 }
 
 func (a *archive) Stats(context.Context) (catalog.Stats, error) {
-	return catalog.Stats{Resources: 3, Hosts: 3, Versions: 6, Portals: 1, Triples: 99, Types: []catalog.Count{{Key: "text/csv", Count: 4}, {Key: "application/json", Count: 2}}}, nil
+	return catalog.Stats{Resources: 3, Hosts: 3, Versions: 6, Portals: 1, Triples: 99,
+		Types: []catalog.Count{{Key: "text/csv", Count: 4}, {Key: "application/json", Count: 2}}}, nil
 }
 
 func (a *archive) Archived(_ context.Context, after string, f func(catalog.Resource) bool) error {
@@ -131,14 +138,16 @@ func (a *archive) each(after string, f, which func(catalog.Resource) bool) error
 
 // Search finds all files whatever is asked.
 func (a *archive) Search(_ context.Context, s catalog.Search) (catalog.Found, error) {
-	f := catalog.Found{Total: len(a.resources), Next: "mark", Types: []catalog.Count{{Key: "text/csv", Count: 1, Bytes: 9}}, Ages: []catalog.Count{{Key: "30", Count: 1}}, About: map[string]catalog.About{}, Partly: true, Missing: []string{"x"},
+	f := catalog.Found{Total: len(a.resources), Next: "mark", Types: []catalog.Count{{Key: "text/csv", Count: 1, Bytes: 9}},
+		Ages: []catalog.Count{{Key: "30", Count: 1}}, About: map[string]catalog.About{}, Partly: true, Missing: []string{"x"},
 		Corrected: []catalog.Correction{{Word: "y", By: "z"}}}
 	if s.Text == "broken" {
 		return f, catalog.BadQuestion("A sentence.")
 	}
 	for _, r := range a.resources {
 		f.Resources = append(f.Resources, r)
-		f.About[r.ID] = catalog.About{Score: 1.5, Publisher: "Somebody", Licence: "CC-BY", Rows: 3, Text: []catalog.Piece{{Text: "A "}, {Text: "tree", Found: true}}}
+		f.About[r.ID] = catalog.About{Score: 1.5, Publisher: "Somebody", Licence: "CC-BY", Rows: 3,
+			Text: []catalog.Piece{{Text: "A "}, {Text: "tree", Found: true}}}
 	}
 	return f, nil
 }
@@ -167,8 +176,10 @@ func (a *archive) Event(_ context.Context, number uint64) (catalog.Event, error)
 func (a *archive) event() catalog.Event {
 	r := a.resources[0]
 	versions := a.versions[r.URL]
-	return catalog.Event{Kinds: []string{"rows", "schema"}, At: versions[1].At, URL: r.URL, Title: r.Title, Portals: r.Portals, Datasets: r.Datasets, Version: versions[1].ID, N: 1,
-		Previous: versions[0].ID, Type: "text/csv", Size: 9, Before: 8, Rows: catalog.RowChange{Added: 1}, From: "a", To: "b", Why: "it is so",
+	return catalog.Event{Kinds: []string{"rows", "schema"}, At: versions[1].At, URL: r.URL, Title: r.Title, Portals: r.Portals,
+		Datasets: r.Datasets, Version: versions[1].ID, N: 1,
+		Previous: versions[0].ID, Type: "text/csv", Size: 9, Before: 8, Rows: catalog.RowChange{Added: 1}, From: "a", To: "b",
+		Why:     "it is so",
 		Columns: catalog.SchemaChange{Added: []string{"x"}, Retyped: []catalog.Retyped{{Name: "y", From: "date", To: "string"}}}}
 }
 
@@ -187,12 +198,14 @@ func (a *archive) Versions(_ context.Context, address string) ([]catalog.Version
 }
 
 func (a *archive) Hosts(_ context.Context, limit int) ([]catalog.HostHealth, error) {
-	return []catalog.HostHealth{{Host: "data.example", Resources: 2, Versions: 4}, {Host: "other.example", Resources: 1, Versions: 2}}[:min(limit, 2)], nil
+	return []catalog.HostHealth{{Host: "data.example", Resources: 2, Versions: 4},
+		{Host: "other.example", Resources: 1, Versions: 2}}[:min(limit, 2)], nil
 }
 
 func (a *archive) Activities(_ context.Context, q catalog.ActivityQuery) ([]catalog.Activity, error) {
 	at := a.versions[q.URL][0].At
-	return []catalog.Activity{{URL: q.URL, Start: at.Add(2 * time.Hour), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrTimeout, Why: "no answer in 30 s"},
+	return []catalog.Activity{
+		{URL: q.URL, Start: at.Add(2 * time.Hour), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrTimeout, Why: "no answer in 30 s"},
 		{URL: q.URL, Start: at.Add(time.Hour), Outcome: catalog.Archived}, {URL: q.URL, Start: at, Outcome: catalog.Archived}}, nil
 }
 
@@ -269,12 +282,24 @@ func server(t testing.TB, change func(*sparqlapi.Options)) (http.Handler, *archi
 	}
 	store := naive.New(quads...)
 	o := sparqlapi.Options{
-		Errors: problem.Table{{Err: catalog.ErrQuestion, Status: 400, Title: "Not a search", Public: true}, {Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
+		Errors: problem.Table{{Err: catalog.ErrQuestion, Status: 400, Title: "Not a search", Public: true},
+			{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}},
 		Guard:  sparqlapi.NewGuard(access.NewTokens(access.Single(token)), sparqlapi.Site{Base: "http://archive.example/"}),
-		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{}, Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Replicate: &replicate.API{}, Figures: echo("figures"),
-		Changes: &data.ChangesAPI{}, ChangeLog: data.NewLog(data.LogOptions{}), Dumps: &files.DumpsAPI{}, Related: &files.RelatedAPI{}, Rows: data.NewRows(nil), Histories: data.NewHistories(nil), Search: &data.SearchAPI{Archive: a, Mint: a.mint, Now: func() time.Time { return time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC) }}, Feeds: &sparqlapidescribe.FeedsAPI{Archive: a, Mint: a.mint}, LDES: &sparqlapidescribe.StreamAPI{Archive: a, Mint: a.mint}, Audits: &operate.AuditAPI{}, Evidence: &files.EvidenceAPI{}, Citations: &sparqlapidescribe.CitationAPI{Collector: &sparqlapidescribe.Collector{Mint: a.mint}}, Access: &access.API{Keeper: keeper{}}, Control: &operate.ControlAPI{HarvestTable: harvests{}, Withdrawals: withdrawals{}, Retained: withdrawals{}, CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
+		SPARQL: echo("sparql"), GraphStore: echo("graph store"), Versions: fakeFiles{}, Members: fakeFiles{}, Zips: fakeFiles{},
+		Mementos: fakeFiles{}, CDX: echo("cdx"), Metrics: echo("metrics"), Check: echo("check"), Replicate: &replicate.API{},
+		Figures: echo("figures"),
+		Changes: &data.ChangesAPI{}, ChangeLog: data.NewLog(data.LogOptions{}), Dumps: &files.DumpsAPI{}, Related: &files.RelatedAPI{},
+		Rows: data.NewRows(nil), Histories: data.NewHistories(nil),
+		Search: &data.SearchAPI{Archive: a, Mint: a.mint, Now: func() time.Time { return time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC) }},
+		Feeds:  &sparqlapidescribe.FeedsAPI{Archive: a, Mint: a.mint}, LDES: &sparqlapidescribe.StreamAPI{Archive: a, Mint: a.mint},
+		Audits: &operate.AuditAPI{}, Evidence: &files.EvidenceAPI{},
+		Citations: &sparqlapidescribe.CitationAPI{Collector: &sparqlapidescribe.Collector{Mint: a.mint}},
+		Access:    &access.API{Keeper: keeper{}},
+		Control: &operate.ControlAPI{HarvestTable: harvests{}, Withdrawals: withdrawals{}, Retained: withdrawals{},
+			CampaignStore: campaigns{}, Settings: hostSettings{}, Scope: noRules()}, REST: rest.New(a, a, a.mint), UI: pages{},
 		Assistants: echo("assistants"),
-		LinkedData: sparqlapidescribe.NewLinkedData(sparqlapidescribe.LinkedOptions{Archive: a, Mint: a.mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
+		LinkedData: sparqlapidescribe.NewLinkedData(sparqlapidescribe.LinkedOptions{Archive: a, Mint: a.mint,
+			View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 			Page: func(w http.ResponseWriter, _ *http.Request, iri string) error { return say(w, "page of "+iri) }}),
 	}
 	o.Commands = noCommands{}

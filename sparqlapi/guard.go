@@ -27,7 +27,8 @@ type Guard struct {
 
 // NewGuard returns a guard for a server with these tokens. Without any, it refuses every write.
 func NewGuard(tokens *access.Tokens, site Site) *Guard {
-	return &Guard{tokens: tokens, sessions: access.NewSessions(tokens, time.Now), site: site, wrong: newLimiter(Rate{PerSecond: 1, Burst: 20}), rates: newPerName(), now: time.Now}
+	return &Guard{tokens: tokens, sessions: access.NewSessions(tokens, time.Now), site: site,
+		wrong: newLimiter(Rate{PerSecond: 1, Burst: 20}), rates: newPerName(), now: time.Now}
 }
 
 // Local marks the context of requests that only the archive's own user can send, such as those of the socket. They need
@@ -54,7 +55,9 @@ func (g *Guard) caller(r *http.Request) access.Caller {
 func (g *Guard) holder(r *http.Request, given string) access.Caller {
 	client := guesser(r)
 	if wait := g.wrong.wait(client); wait > 0 {
-		return access.Caller{Refused: &problem.Error{Status: http.StatusTooManyRequests, Title: "Too many wrong tokens", RetryAfter: wait, Detail: "this address has sent too many wrong tokens"}}
+		return access.Caller{
+			Refused: &problem.Error{Status: http.StatusTooManyRequests, Title: "Too many wrong tokens", RetryAfter: wait,
+				Detail: "this address has sent too many wrong tokens"}}
 	}
 	token, err := g.tokens.Find(given, g.now())
 	if err != nil {
@@ -72,8 +75,8 @@ func (g *Guard) For(right access.Right) func(*http.Request) error {
 	return func(r *http.Request) error { return g.Check(r, right) }
 }
 
-// CheckToken is Check for a token that was sent in the body of a request that changes something, as forms of pages do. It is
-// not looked at if r has the right anyway.
+// CheckToken is Check for a token that was sent in the body of a request that changes something, as forms of pages do.
+// It is not looked at if r has the right anyway.
 func (g *Guard) CheckToken(r *http.Request, token string, right access.Right) error {
 	c := g.caller(r)
 	if !c.Rights.Has(right) && token != "" && !g.tokens.None() {
@@ -95,13 +98,14 @@ func (g *Guard) judge(c access.Caller, right access.Right) error {
 	case c.Refused != nil:
 		return c.Refused
 	case c.Known():
-		return problem.Newf(http.StatusForbidden, "The token lacks a right", "the token %s has the rights %s; this needs %s", c.Name, c.Rights, right)
+		return problem.Newf(http.StatusForbidden, "The token lacks a right", "the token %s has the rights %s; this needs %s", c.Name,
+			c.Rights, right)
 	}
 	return problem.New(http.StatusUnauthorized, "A token is required", "send it as: Authorization: Bearer TOKEN")
 }
 
-// guesser returns the network whose wrong tokens are counted together. Unlike the limit of requests, it has no exception
-// for this machine, where a proxy may be.
+// guesser returns the network whose wrong tokens are counted together. Unlike the limit of requests, it has no
+// exception for this machine, where a proxy may be.
 func guesser(r *http.Request) netip.Prefix {
 	if network, ok := clientNetwork(r); ok {
 		return network
@@ -194,8 +198,9 @@ func (o Options) audited(next http.Handler) http.Handler {
 		if _, err := netip.ParseAddr(from); err != nil {
 			from = "" // the socket
 		}
-		r, act := operate.WithAct(o.Audit, r, operate.AuditLine{Who: c.Name, From: from, Request: w.Header().Get("X-Request-Id"), Method: r.Method,
-			Path: operate.Redact(r.URL.EscapedPath()), Query: operate.Redact(r.URL.RawQuery)})
+		r, act := operate.WithAct(o.Audit, r,
+			operate.AuditLine{Who: c.Name, From: from, Request: w.Header().Get("X-Request-Id"), Method: r.Method,
+				Path: operate.Redact(r.URL.EscapedPath()), Query: operate.Redact(r.URL.RawQuery)})
 		defer func() {
 			status := 0
 			if rec, ok := w.(*recorder); ok {

@@ -23,12 +23,15 @@ type harvests struct{}
 
 func planned() timetable.Planned {
 	at := time.Date(2026, 11, 23, 3, 30, 0, 0, time.UTC)
-	return timetable.Planned{ID: "city", Plan: timetable.Plan{Kind: "ckan", URL: "https://data.city.example", At: timetable.Texts{"03:30"}}, When: "at 03:30", From: timetable.FromFile, State: timetable.Failing, Next: at, Good: at, Failures: 1, Error: "it answers 500", Last: &harvest.Report{Kind: "ckan"}}
+	return timetable.Planned{ID: "city", Plan: timetable.Plan{Kind: "ckan", URL: "https://data.city.example", At: timetable.Texts{"03:30"}},
+		When: "at 03:30", From: timetable.FromFile, State: timetable.Failing, Next: at, Good: at, Failures: 1, Error: "it answers 500",
+		Last: &harvest.Report{Kind: "ckan"}}
 }
 
 func question() ledger.Question {
 	at := time.Date(2026, 11, 23, 3, 30, 0, 0, time.UTC)
-	return ledger.Question{Portal: "http://p.example/", Source: "ckan http://p.example/", Harvest: "harvest-1", Asked: at, Last: at, Waiting: 40, Listed: 50, Examples: []string{"http://p.example/1"}}
+	return ledger.Question{Portal: "http://p.example/", Source: "ckan http://p.example/", Harvest: "harvest-1", Asked: at, Last: at,
+		Waiting: 40, Listed: 50, Examples: []string{"http://p.example/1"}}
 }
 
 func (harvests) Harvests(context.Context) ([]timetable.Planned, []ledger.Question, error) {

@@ -12,9 +12,9 @@ const assetsPath = "/assets/"
 // secure sets the security headers of every answer. Handlers of archived bytes and the pages of ui set policies of
 // their own.
 //
-// Archived scripts have the origin of the pages, whose policy (script-src 'self') would let them run if somebody found a
-// way to name one in a page. So what a browser says it requests as code (Sec-Fetch-Dest, W3C Fetch Metadata) is answered
-// from assetsPath only.
+// Archived scripts have the origin of the pages, whose policy (script-src 'self') would let them run if somebody found
+// a way to name one in a page. So what a browser says it requests as code (Sec-Fetch-Dest, W3C Fetch Metadata) is
+// answered from assetsPath only.
 func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -31,10 +31,12 @@ func secure(next http.Handler) http.Handler {
 }
 
 // code are the destinations of requests whose answers a browser runs or applies to a page.
-var code = []string{"audioworklet", "embed", "frame", "iframe", "manifest", "object", "paintworklet", "script", "serviceworker", "sharedworker", "style", "worker", "xslt"}
+var code = []string{"audioworklet", "embed", "frame", "iframe", "manifest", "object", "paintworklet", "script", "serviceworker",
+	"sharedworker", "style", "worker", "xslt"}
 
 // exposed are the response headers that scripts of other sites may read.
-const exposed = "Content-Disposition, Content-Length, Content-Range, ETag, Last-Modified, Link, Location, Memento-Datetime, Odarchive-Left-Out, Odarchive-Warning, RateLimit, RateLimit-Policy, Retry-After, Vary, X-Replica-Lag, X-Request-Id"
+const exposed = "Content-Disposition, Content-Length, Content-Range, ETag, Last-Modified, Link, Location, Memento-Datetime, " +
+	"Odarchive-Left-Out, Odarchive-Warning, RateLimit, RateLimit-Policy, Retry-After, Vary, X-Replica-Lag, X-Request-Id"
 
 // crossOrigin lets scripts of any site read, because everything here is public. No credentials of the browser are sent:
 // a script that sends the token in Authorization must have it already. With it, a script may write by SPARQL and to the
@@ -58,7 +60,9 @@ func crossOrigin(next http.Handler) http.Handler {
 		}
 		if methods != "" {
 			h.Set("Access-Control-Allow-Methods", methods)
-			h.Set("Access-Control-Allow-Headers", "Accept, Accept-Datetime, Authorization, Content-Type, If-Match, If-None-Match, If-Modified-Since, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Range")
+			h.Set("Access-Control-Allow-Headers",
+				"Accept, Accept-Datetime, Authorization, Content-Type, If-Match, If-None-Match, If-Modified-Since, Mcp-Method, Mcp-Name, "+
+					"Mcp-Protocol-Version, Range")
 			h.Set("Access-Control-Max-Age", "86400")
 		}
 		w.WriteHeader(http.StatusNoContent)

@@ -9,7 +9,8 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// Whatever a route answers, for browsers and for programs, with and without rights, a browser must take no code from it.
+// Whatever a route answers, for browsers and for programs, with and without rights, a browser must take no code from
+// it.
 func TestEveryRouteSaysThatItsAnswersRunNoCode(t *testing.T) {
 	t.Parallel()
 	h, _ := server(t, nil)

@@ -6,8 +6,8 @@ import (
 	"odarchive/sparqlapi/operate/access"
 )
 
-// identify finds out who sends each request, and names the client for package fair: the holder of a token, or a network as
-// limit counts them.
+// identify finds out who sends each request, and names the client for package fair: the holder of a token, or a network
+// as limit counts them.
 func identify(guard *Guard) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -75,9 +75,9 @@ func (l *limiter) wait(client netip.Prefix) time.Duration {
 	return 0
 }
 
-// limit answers requests over the rate with status 429. A token that has a rate of its own counts with that, wherever it
-// comes from. Other clients on this machine are not limited: they are the operator, or a proxy that sees the real addresses
-// and has its own limits.
+// limit answers requests over the rate with status 429. A token that has a rate of its own counts with that, wherever
+// it comes from. Other clients on this machine are not limited: they are the operator, or a proxy that sees the real
+// addresses and has its own limits.
 func limit(r Rate, guard *Guard) func(http.Handler) http.Handler {
 	l := newLimiter(r)
 	return func(next http.Handler) http.Handler {

@@ -47,8 +47,10 @@ func observe(log *slog.Logger, report func(Event), root string, closed bool) fun
 					report(e)
 				}
 				log.LogAttrs(outside, accessLevel(r, status), "request", slog.String("id", id), slog.String("method", r.Method),
-					slog.String("path", operate.Redact(r.URL.Path)), slog.String("query", operate.Redact(r.URL.RawQuery)), slog.Int("status", status),
-					slog.Int64("bytes", e.Bytes), slog.Duration("took", e.Took), slog.String("from", clientAddress(r)), slog.String("token", who.name), slog.String("agent", r.UserAgent()))
+					slog.String("path", operate.Redact(r.URL.Path)), slog.String("query", operate.Redact(r.URL.RawQuery)),
+					slog.Int("status", status),
+					slog.Int64("bytes", e.Bytes), slog.Duration("took", e.Took), slog.String("from", clientAddress(r)),
+					slog.String("token", who.name), slog.String("agent", r.UserAgent()))
 			}()
 			next.ServeHTTP(rec, r)
 		})
@@ -105,7 +107,8 @@ func recoverPanics(log *slog.Logger) func(http.Handler) http.Handler {
 				if rec, ok := w.(*recorder); ok && rec.status != 0 {
 					panic(http.ErrAbortHandler)
 				}
-				problem.Send(w, r, &problem.Error{Status: http.StatusInternalServerError, Title: problem.InternalTitle, Detail: problem.InternalDetail})
+				problem.Send(w, r,
+					&problem.Error{Status: http.StatusInternalServerError, Title: problem.InternalTitle, Detail: problem.InternalDetail})
 			}()
 			next.ServeHTTP(w, r)
 		})

@@ -25,8 +25,8 @@ const maxHops = 32
 type proxiedKey struct{}
 
 // behind sets the address of a request that came through trusted proxies to the address that the outermost of them saw:
-// the last one in X-Forwarded-For, or without that header in Forwarded (RFC 7239), that is not a trusted proxy. Other requests
-// keep theirs, because anyone may send these headers.
+// the last one in X-Forwarded-For, or without that header in Forwarded (RFC 7239), that is not a trusted proxy. Other
+// requests keep theirs, because anyone may send these headers.
 func behind(proxies func() Proxies) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if proxies == nil {

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// writeWait is how long a client may take to accept one piece of an answer before the connection is closed. A slower
-	// one would hold memory of queries and open files for too long.
+	// writeWait is how long a client may take to accept one piece of an answer before the connection is closed. A
+	// slower one would hold memory of queries and open files for too long.
 	writeWait = 2 * time.Minute
-	// minRate is how many bytes a second a client has to accept, measured over rateWindow in which the server has waited
-	// for it. So a client that takes a few bytes now and then is slow, too.
+	// minRate is how many bytes a second a client has to accept, measured over rateWindow in which the server has
+	// waited for it. So a client that takes a few bytes now and then is slow, too.
 	minRate    = 1 << 10
 	rateWindow = 30 * time.Second
 	// writePiece is how much is written with one deadline. A client may be this much slower than minRate allows.

@@ -8,8 +8,8 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// onReplicas are the routes that a replica answers although their methods are those of changes: they change nothing, or find
-// out themselves what a request would change.
+// onReplicas are the routes that a replica answers although their methods are those of changes: they change nothing, or
+// find out themselves what a request would change.
 var onReplicas = []string{"/backup", "/check", "/sign-in", "/sign-out"}
 
 // refused answers requests that change something on a replica.
@@ -19,7 +19,8 @@ func (o Options) refused(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := strings.TrimPrefix(r.URL.Path, "/api/v1")
-		if isReading(path, r.Method) || r.Method == http.MethodOptions || slices.Contains(onReplicas, path) || strings.HasPrefix(path, "/commands/") {
+		if isReading(path, r.Method) || r.Method == http.MethodOptions || slices.Contains(onReplicas, path) ||
+			strings.HasPrefix(path, "/commands/") {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -14,7 +14,8 @@ type requestIDKey struct{}
 // otherwise. Others may not choose: they could take the id of somebody else's request.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
-	if !proxied(r) || id == "" || len(id) > 64 || strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") != "" {
+	if !proxied(r) || id == "" || len(id) > 64 ||
+		strings.Trim(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") != "" {
 		id = rand.Text()
 	}
 	return id

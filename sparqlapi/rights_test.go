@@ -38,12 +38,15 @@ var rightOf = []struct {
 }{
 	{`^POST /post/resources?$`, "add"},
 	{`^(GET|POST|DELETE) /crawl/settings`, "crawl"},
-	{`^POST /crawl/(inject|requeue|drop|boost|pause|resume|scope/.*)$`, "crawl"}, {`^POST /crawl$`, "crawl"}, {`^POST /campaigns`, "crawl"}, {`^(POST|DELETE) /harvests`, "crawl"},
+	{`^POST /crawl/(inject|requeue|drop|boost|pause|resume|scope/.*)$`, "crawl"}, {`^POST /crawl$`, "crawl"}, {`^POST /campaigns`, "crawl"},
+	{`^(POST|DELETE) /harvests`, "crawl"},
 	{`^(PUT|POST|DELETE) /rdf-graph-store`, "update"},
-	{`^POST /(check|backup|withdraw|retention)$`, "admin"}, {`^GET /retention$`, "admin"}, {`^DELETE /get/file/id/`, "admin"}, {`^(GET|DELETE) /tokens`, "admin"}, {`^GET /audit`, "admin"}, {`^GET /replicate`, "replicate"},
+	{`^POST /(check|backup|withdraw|retention)$`, "admin"}, {`^GET /retention$`, "admin"}, {`^DELETE /get/file/id/`, "admin"},
+	{`^(GET|DELETE) /tokens`, "admin"}, {`^GET /audit`, "admin"}, {`^GET /replicate`, "replicate"},
 	{`^POST /(sparql|get/files|get/(files|warc|wacz)/sparql(/count)?)$`, ""}, // reads; SPARQL asks itself
-	{`^POST /mcp$`, ""},                                             // reads
-	{`^(POST|DELETE) /commands/`, ""},                               // each command asks for its own right; the id of one that is stopped is the secret
+	{`^POST /mcp$`, ""}, // reads
+	// each command asks for its own right; the id of one that is stopped is the secret
+	{`^(POST|DELETE) /commands/`, ""},
 	{`^POST /log/sign$`, "admin"}, {`^POST /log/cosignatures$`, ""}, // it is signed
 }
 
@@ -100,16 +103,19 @@ func TestTokensEndExpireAndAreSlowedByThemselves(t *testing.T) {
 	if status, body := post("add"); status != 403 || !strings.Contains(body, "revoked") {
 		t.Errorf("a revoked token: %d %s", status, body)
 	}
-	tokens.Replace([]access.Token{{Name: "add", Rights: access.Add, Digest: access.Digest("add")}, {Name: "slow", Rights: access.Read, Digest: access.Digest("slow"), Rate: 0.001}})
+	tokens.Replace([]access.Token{{Name: "add", Rights: access.Add, Digest: access.Digest("add")},
+		{Name: "slow", Rights: access.Read, Digest: access.Digest("slow"), Rate: 0.001}})
 	if status, body := post("add"); status != 403 || !strings.Contains(body, "revoked") {
 		t.Errorf("a revoked token that the settings bring again: %d %s", status, body)
 	}
 	if status, _ := post("crawl"); status != 403 {
 		t.Errorf("a token that is gone: %d", status)
 	}
-	first, second := ask(h, "GET", "/healthz", "", "Authorization", "Bearer slow"), ask(h, "GET", "/healthz", "", "Authorization", "Bearer slow")
+	first, second := ask(h, "GET", "/healthz", "", "Authorization", "Bearer slow"),
+		ask(h, "GET", "/healthz", "", "Authorization", "Bearer slow")
 	if first.StatusCode != 200 || second.StatusCode != 429 || second.Header.Get("Retry-After") == "" {
-		t.Errorf("a token with a rate of its own: %d, then %d, Retry-After %q", first.StatusCode, second.StatusCode, second.Header.Get("Retry-After"))
+		t.Errorf("a token with a rate of its own: %d, then %d, Retry-After %q", first.StatusCode, second.StatusCode,
+			second.Header.Get("Retry-After"))
 	}
 }
 
@@ -139,7 +145,8 @@ func TestAClosedArchiveShowsStrangersNothing(t *testing.T) {
 		}
 	}
 	res := ask(h, "GET", "/get/file/id/"+a.resources[0].ID+"_1", "", "Authorization", "Bearer read")
-	if res.StatusCode != 200 || strings.Contains(res.Header.Get("Cache-Control"), "public") || !strings.Contains(strings.Join(res.Header.Values("Vary"), ","), "Authorization") {
+	if res.StatusCode != 200 || strings.Contains(res.Header.Get("Cache-Control"), "public") ||
+		!strings.Contains(strings.Join(res.Header.Values("Vary"), ","), "Authorization") {
 		t.Errorf("for a reader: %d %v", res.StatusCode, res.Header)
 	}
 	if res.Header.Get("Cache-Control") == "" {

@@ -37,7 +37,9 @@ func New(o Options) http.Handler {
 		answers.Page = o.UI.ErrorPage
 	}
 	r := chi.NewRouter()
-	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure, crossOrigin, problem.Use(answers), identify(o.Guard), paceBodies, limit(o.Rate, o.Guard), o.closed, o.refused, o.audited, target.Escaped, middleware.GetHead)
+	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure,
+		crossOrigin, problem.Use(answers), identify(o.Guard), paceBodies, limit(o.Rate, o.Guard), o.closed, o.refused, o.audited,
+		target.Escaped, middleware.GetHead)
 	r.NotFound(problem.Handler(o.notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
@@ -271,7 +273,8 @@ var postReads = []string{"/sparql", "/get/files", "/get/files/sparql", "/get/war
 
 // unwanted are the paths that robots.txt asks web crawlers to leave alone: they are costly, or serve bytes whose real
 // address is elsewhere.
-var unwanted = []string{"/get/", "/api/v1/", "/sparql", "/console?", "/diff", "/history", "/describe", "/timegate/", "/timemap/", "/web/", "/cdx", "/rdf-graph-store", "/changes/", "/search?", "/table/"}
+var unwanted = []string{"/get/", "/api/v1/", "/sparql", "/console?", "/diff", "/history", "/describe", "/timegate/", "/timemap/", "/web/",
+	"/cdx", "/rdf-graph-store", "/changes/", "/search?", "/table/"}
 
 // timeMapCDXJ answers GET /timemap/cdxj/{URL} as /cdx does for one address.
 func (o Options) timeMapCDXJ(w http.ResponseWriter, r *http.Request) error {

@@ -23,9 +23,12 @@ func TestEveryReadingRouteAnswersUnderBothRoots(t *testing.T) {
 	t.Parallel()
 	h, a := server(t, nil)
 	id := a.resources[0].ID
-	for _, route := range []string{"/stats/basic", "/stats/datasetCountPerHost?limit=2", "/stats/fileTypeDistribution", "/get/dataset/http://data.example/a.csv",
-		"/get/dataset/url/http://data.example/a.csv", "/get/dataset/id/" + id, "/get/datasets/data.example", "/get/datasets/hostname/data.example", "/get/dataset/type/csv", "/get/dataset/type/text/csv",
-		"/get/datasets/type/application%2Fjson", "/get/file/id/" + id + "_0", "/get/file/http://data.example/a.csv", "/get/files/sparql?q=x", "/get/files/sparql/count?q=x", "/get/files/type/csv", "/sparql?query=x"} {
+	for _, route := range []string{"/stats/basic", "/stats/datasetCountPerHost?limit=2", "/stats/fileTypeDistribution",
+		"/get/dataset/http://data.example/a.csv",
+		"/get/dataset/url/http://data.example/a.csv", "/get/dataset/id/" + id, "/get/datasets/data.example",
+		"/get/datasets/hostname/data.example", "/get/dataset/type/csv", "/get/dataset/type/text/csv",
+		"/get/datasets/type/application%2Fjson", "/get/file/id/" + id + "_0", "/get/file/http://data.example/a.csv",
+		"/get/files/sparql?q=x", "/get/files/sparql/count?q=x", "/get/files/type/csv", "/sparql?query=x"} {
 		for _, root := range []string{"", "/api/v1"} {
 			if res := ask(h, "GET", root+route, ""); res.StatusCode != 200 {
 				t.Errorf("GET %s%s: %d %s", root, route, res.StatusCode, text(t, res))
@@ -35,8 +38,12 @@ func TestEveryReadingRouteAnswersUnderBothRoots(t *testing.T) {
 			}
 		}
 	}
-	for _, route := range []string{"/", "/dataset?url=http://data.example/a.csv", "/describe?iri=http://data.example/a.csv", "/catalog.ttl", "/catalog.rdf", "/catalog.jsonld", "/catalog.nt", "/catalog", "/ns/csvw", "/ns/csvw.ttl", "/ns/",
-		"/.well-known/void", "/dumps", "/openapi.json", "/healthz", "/readyz", "/metrics", "/cdx?url=x", "/feed.atom", "/feed.json?kind=schema", "/event/0", "/ldes", "/ldes/shape", "/ldes/0/0", "/timegate/http://data.example/a.csv", "/timemap/link/http://data.example/a.csv", "/timemap/cdxj/http://data.example/a.csv", "/web/2026/http://data.example/a.csv", "/rdf-graph-store?default", "/rdf-graph-store/person/1"} {
+	for _, route := range []string{"/", "/dataset?url=http://data.example/a.csv", "/describe?iri=http://data.example/a.csv", "/catalog.ttl",
+		"/catalog.rdf", "/catalog.jsonld", "/catalog.nt", "/catalog", "/ns/csvw", "/ns/csvw.ttl", "/ns/",
+		"/.well-known/void", "/dumps", "/openapi.json", "/healthz", "/readyz", "/metrics", "/cdx?url=x", "/feed.atom",
+		"/feed.json?kind=schema", "/event/0", "/ldes", "/ldes/shape", "/ldes/0/0", "/timegate/http://data.example/a.csv",
+		"/timemap/link/http://data.example/a.csv", "/timemap/cdxj/http://data.example/a.csv", "/web/2026/http://data.example/a.csv",
+		"/rdf-graph-store?default", "/rdf-graph-store/person/1"} {
 		if res := ask(h, "GET", route, ""); res.StatusCode != 200 {
 			t.Errorf("GET %s: %d %s", route, res.StatusCode, text(t, res))
 		}
@@ -46,7 +53,8 @@ func TestEveryReadingRouteAnswersUnderBothRoots(t *testing.T) {
 func TestAnAddressInAPathMayHoldAQueryAndDoubleSlashes(t *testing.T) {
 	t.Parallel()
 	h, _ := server(t, nil)
-	for _, path := range []string{"/get/dataset/http://data.example:8080/b.json?x=1&y=2", "/get/dataset/http%3A%2F%2Fdata.example%3A8080%2Fb.json%3Fx%3D1%26y%3D2",
+	for _, path := range []string{"/get/dataset/http://data.example:8080/b.json?x=1&y=2",
+		"/get/dataset/http%3A%2F%2Fdata.example%3A8080%2Fb.json%3Fx%3D1%26y%3D2",
 		"/get/dataset/http:/data.example:8080/b.json?x=1&y=2", "/get/dataset/https%3A%2F%2Fother.example%2Fc%20d.csv"} {
 		if res := ask(h, "GET", path, ""); res.StatusCode != 200 {
 			t.Errorf("%s: %d %s", path, res.StatusCode, text(t, res))
@@ -81,11 +89,14 @@ func TestWhatIsUnknownIsAProblemThatSaysWhatWasLookedFor(t *testing.T) {
 	t.Parallel()
 	h, _ := server(t, nil)
 	for path, want := range map[string]string{
-		"/get/dataset/http://nowhere.example/": "http://nowhere.example/", "/get/datasets/nowhere.example": "nowhere.example", "/get/dataset/type/nonsense": "nonsense",
-		"/get/dataset/type/pdf": "application/pdf", "/describe?iri=http://nowhere.example/": "http://nowhere.example/", "/nothing/here": "/nothing/here", "/ns/other": "other",
+		"/get/dataset/http://nowhere.example/": "http://nowhere.example/", "/get/datasets/nowhere.example": "nowhere.example",
+		"/get/dataset/type/nonsense": "nonsense",
+		"/get/dataset/type/pdf":      "application/pdf", "/describe?iri=http://nowhere.example/": "http://nowhere.example/",
+		"/nothing/here": "/nothing/here", "/ns/other": "other",
 	} {
 		res := ask(h, "GET", path, "")
-		if body := text(t, res); res.StatusCode != 404 || res.Header.Get("Content-Type") != "application/problem+json" || !strings.Contains(body, want) {
+		if body := text(t, res); res.StatusCode != 404 || res.Header.Get("Content-Type") != "application/problem+json" ||
+			!strings.Contains(body, want) {
 			t.Errorf("%s: %d %s", path, res.StatusCode, body)
 		}
 	}
@@ -143,10 +154,14 @@ func TestAVersionHasThreeFaces(t *testing.T) {
 	address := "/api/v1/get/file/id/" + a.resources[0].ID + "_1"
 	browser := "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 	for _, c := range []struct{ path, accept, want string }{
-		{address, "", "file GET"}, {address, "*/*", "file GET"}, {address, "text/csv", "file GET"}, {address, "application/json, */*", "file GET"},
-		{address, browser, "page of"}, {address, "text/turtle", "@prefix"}, {address, "application/n-triples;q=0.9, text/html;q=0.1", "<http://archive.example/api/v1/get/file/id/"},
-		{address + "?format=ttl", browser, "@prefix"}, {address + "?format=html", "", "page of"}, {address + "?download=1", browser, "file GET"},
-		{address + ".ttl", browser, "@prefix"}, {address + ".nt", "", "isVersionOf"}, {address + ".html", "", "page of " + a.resources[0].ID + "_1"}, {address + ".jsonld", "", "{"}, {address + ".rdf", "", "<rdf:RDF"},
+		{address, "", "file GET"}, {address, "*/*", "file GET"}, {address, "text/csv", "file GET"},
+		{address, "application/json, */*", "file GET"},
+		{address, browser, "page of"}, {address, "text/turtle", "@prefix"},
+		{address, "application/n-triples;q=0.9, text/html;q=0.1", "<http://archive.example/api/v1/get/file/id/"},
+		{address + "?format=ttl", browser, "@prefix"}, {address + "?format=html", "", "page of"},
+		{address + "?download=1", browser, "file GET"},
+		{address + ".ttl", browser, "@prefix"}, {address + ".nt", "", "isVersionOf"},
+		{address + ".html", "", "page of " + a.resources[0].ID + "_1"}, {address + ".jsonld", "", "{"}, {address + ".rdf", "", "<rdf:RDF"},
 	} {
 		res := ask(h, "GET", c.path, "", "Accept", c.accept)
 		if body := text(t, res); res.StatusCode != 200 || !strings.Contains(body, c.want) {
@@ -170,17 +185,22 @@ func TestWritingNeedsTheTokenAndTheTokenReachesNoLog(t *testing.T) {
 		headers []string
 		status  int
 	}{
-		{"/post/resource", nil, 401}, {"/post/resource", []string{"Authorization", "Bearer wrong"}, 403}, {"/post/resource?secret=wrong", nil, 403},
-		{"/post/resource", []string{"Authorization", "Bearer " + token}, 200}, {"/api/v1/post/resources?secret=a+token+that+must+never+reach+a+log", nil, 200},
+		{"/post/resource", nil, 401}, {"/post/resource", []string{"Authorization", "Bearer wrong"}, 403},
+		{"/post/resource?secret=wrong", nil, 403},
+		{"/post/resource", []string{"Authorization", "Bearer " + token}, 200},
+		{"/api/v1/post/resources?secret=a+token+that+must+never+reach+a+log", nil, 200},
 		{"/crawl?domain=data.example&secret=a%20token%20that%20must%20never%20reach%20a%20log", nil, 200},
-		{"/post/resource?x=1;secret=a%20token%20that%20must%20never%20reach%20a%20log;y=2", nil, 401}, {"/crawl;Secret=a%20token%20that%20must%20never%20reach%20a%20log", nil, 404},
+		{"/post/resource?x=1;secret=a%20token%20that%20must%20never%20reach%20a%20log;y=2", nil, 401},
+		{"/crawl;Secret=a%20token%20that%20must%20never%20reach%20a%20log", nil, 404},
 	} {
 		if res := ask(h, "POST", c.address, body, c.headers...); res.StatusCode != c.status {
 			t.Errorf("POST %s %v: %d %s, want %d", c.address, c.headers, res.StatusCode, text(t, res), c.status)
 		}
 	}
-	// Fetch Metadata: https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header. A form of another site needs no preflight.
-	for _, from := range [][]string{{"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site", "Origin", "http://a.example"},
+	// Fetch Metadata: https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header. A form of another site needs no
+	// preflight.
+	for _, from := range [][]string{{"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"},
+		{"Sec-Fetch-Site", "same-site", "Origin", "http://a.example"},
 		{"Authorization", "Basic dTpw", "Origin", "http://evil.example"}} {
 		if res := ask(h, "POST", "/post/resource?secret=a+token+that+must+never+reach+a+log", body, from...); res.StatusCode != 403 {
 			t.Errorf("POST with a token in the address, sent by another site (%v): %d", from, res.StatusCode)
@@ -194,7 +214,8 @@ func TestWritingNeedsTheTokenAndTheTokenReachesNoLog(t *testing.T) {
 	if len(a.posted) != 2 {
 		t.Errorf("%d resources were taken, want 2", len(a.posted))
 	}
-	if l := log.String(); strings.Contains(l, "never reach") || strings.Contains(l, "never+reach") || strings.Contains(l, "never%20reach") || strings.Contains(l, "wrong") {
+	if l := log.String(); strings.Contains(l, "never reach") || strings.Contains(l, "never+reach") ||
+		strings.Contains(l, "never%20reach") || strings.Contains(l, "wrong") {
 		t.Errorf("a token is in the log:\n%s", l)
 	}
 	closed, _ := server(t, func(o *sparqlapi.Options) { o.Guard = nil })
@@ -207,7 +228,8 @@ func TestArchivedBytesAreNeverCode(t *testing.T) {
 	t.Parallel()
 	h, a := server(t, nil)
 	address := "/api/v1/get/file/id/" + a.resources[0].ID + "_1"
-	for dest, want := range map[string]int{"": 200, "empty": 200, "document": 200, "image": 200, "script": 403, "worker": 403, "style": 403, "iframe": 403} {
+	for dest, want := range map[string]int{"": 200, "empty": 200, "document": 200, "image": 200, "script": 403, "worker": 403, "style": 403,
+		"iframe": 403} {
 		if got := ask(h, "GET", address, "", "Sec-Fetch-Dest", dest).StatusCode; got != want {
 			t.Errorf("as %q: %d, want %d", dest, got, want)
 		}
@@ -221,7 +243,8 @@ func TestWrongTokensAreTriedSlowly(t *testing.T) {
 	t.Parallel()
 	h, _ := server(t, nil)
 	send := func(with string) *http.Response {
-		return ask(h, "POST", "/post/resource", `{"href":"http://new.example/x.csv"}`, "Authorization", "Bearer "+with, "Content-Type", "application/json")
+		return ask(h, "POST", "/post/resource", `{"href":"http://new.example/x.csv"}`, "Authorization", "Bearer "+with, "Content-Type",
+			"application/json")
 	}
 	for i := range 20 {
 		if got := send("wrong").StatusCode; got != 403 {
@@ -239,15 +262,20 @@ func TestPostedResourcesAreTakenOrRefused(t *testing.T) {
 	post := func(body string) *http.Response {
 		return ask(h, "POST", "/post/resources?strict=1", body, "Authorization", "Bearer "+token, "Content-Type", "application/json")
 	}
-	if got := text(t, post(`[{"href":"http://data.example/a.csv"},{"href":"http://new.example/","source":[{"href":"http://p.example/"}],"format":"CSV"}]`)); got != "[false,true]\n" {
+	if got := text(t,
+		post(
+			`[{"href":"http://data.example/a.csv"},{"href":"http://new.example/","source":[{"href":"http://p.example/"}],"format":"CSV"}]`)); got != "[false,true]\n" {
 		t.Errorf("got %s", got)
 	}
 	if s := a.posted[1]; s.Portal != "http://p.example/" || s.Format != "CSV" {
 		t.Errorf("seed %+v", s)
 	}
 	for body, want := range map[string]string{
-		`[{"href":"http://ok.example/"},{"href":"not a url"}]`: "resource 1", `{"href":"javascript:alert(1)"}`: "resource 0", `{"href":"http://ok.example/","dataset":"http://d.example/\u0000"}`: "resource 0: dataset",
-		`{"href":"http://ok.example/","portal":"http://p.example/\n"}`: "resource 0: portal", `{`: "expected", `[{"href":3}]`: "expected", ``: "expected",
+		`[{"href":"http://ok.example/"},{"href":"not a url"}]`: "resource 1", `{"href":"javascript:alert(1)"}`: "resource 0",
+		`{"href":"http://ok.example/","dataset":"http://d.example/\u0000"}`: "resource 0: dataset",
+		`{"href":"http://ok.example/","portal":"http://p.example/\n"}`:      "resource 0: portal", `{`: "expected",
+		`[{"href":3}]`: "expected",
+		``:             "expected",
 	} {
 		res := post(body)
 		if got := text(t, res); res.StatusCode != 400 || !strings.Contains(got, want) {
@@ -296,7 +324,8 @@ func TestListsArePagedAndStreamed(t *testing.T) {
 func TestAnswersHaveTagsAndAreNotSentTwice(t *testing.T) {
 	t.Parallel()
 	h, _ := server(t, nil)
-	for _, path := range []string{"/stats/basic", "/get/dataset/http://data.example/a.csv", "/describe?iri=http://data.example/a.csv&format=ttl", "/catalog.ttl", "/ns/csvw.ttl"} {
+	for _, path := range []string{"/stats/basic", "/get/dataset/http://data.example/a.csv",
+		"/describe?iri=http://data.example/a.csv&format=ttl", "/catalog.ttl", "/ns/csvw.ttl"} {
 		tag := ask(h, "GET", path, "").Header.Get("ETag")
 		if res := ask(h, "GET", path, "", "If-None-Match", tag); tag == "" || res.StatusCode != 304 {
 			t.Errorf("%s: tag %q, then %d", path, tag, res.StatusCode)
@@ -307,13 +336,15 @@ func TestAnswersHaveTagsAndAreNotSentTwice(t *testing.T) {
 func TestScriptsOfOtherSitesMayReadAndWithTheTokenWriteTriples(t *testing.T) {
 	t.Parallel()
 	h, _ := server(t, nil)
-	if got := ask(h, "GET", "/stats/basic", "", "Origin", "https://elsewhere.example").Header.Get("Access-Control-Allow-Origin"); got != "*" {
+	if got := ask(h, "GET", "/stats/basic", "", "Origin",
+		"https://elsewhere.example").Header.Get("Access-Control-Allow-Origin"); got != "*" {
 		t.Errorf("Access-Control-Allow-Origin %q", got)
 	}
 	for _, c := range []struct {
 		path, method string
 		allowed      bool
-	}{{"/sparql", "POST", true}, {"/get/files", "POST", true}, {"/stats/basic", "GET", true}, {"/post/resource", "POST", false}, {"/rdf-graph-store", "PUT", true}, {"/rdf-graph-store/a", "DELETE", true}, {"/crawl", "POST", false}} {
+	}{{"/sparql", "POST", true}, {"/get/files", "POST", true}, {"/stats/basic", "GET", true}, {"/post/resource", "POST", false},
+		{"/rdf-graph-store", "PUT", true}, {"/rdf-graph-store/a", "DELETE", true}, {"/crawl", "POST", false}} {
 		res := ask(h, "OPTIONS", c.path, "", "Origin", "https://elsewhere.example", "Access-Control-Request-Method", c.method)
 		if got := res.Header.Get("Access-Control-Allow-Methods") != ""; got != c.allowed || res.StatusCode != 204 {
 			t.Errorf("preflight of %s %s: allowed %v, status %d", c.method, c.path, got, res.StatusCode)
@@ -341,7 +372,8 @@ func TestWhatIsLeftToAClientIsInTheHeader(t *testing.T) {
 	h, _ := server(t, func(o *sparqlapi.Options) { o.Rate = sparqlapi.Rate{PerSecond: 0.01, Burst: 3} })
 	for _, want := range []string{`"requests";r=2;t=`, `"requests";r=1;t=`, `"requests";r=0;t=`, `"requests";r=0;t=`} {
 		res := ask(h, "GET", "/healthz", "")
-		if got := res.Header.Get("RateLimit"); !strings.HasPrefix(got, want) || res.Header.Get("RateLimit-Policy") != `"requests";q=3;w=300` {
+		if got := res.Header.Get("RateLimit"); !strings.HasPrefix(got, want) ||
+			res.Header.Get("RateLimit-Policy") != `"requests";q=3;w=300` {
 			t.Errorf("RateLimit %q, want %q; RateLimit-Policy %q", got, want, res.Header.Get("RateLimit-Policy"))
 		}
 	}
@@ -357,7 +389,8 @@ func TestHEADIsAnsweredWhereverGETIs(t *testing.T) {
 	for _, path := range []string{"/", "/healthz", "/tokens"} { // the fake pages register GET alone
 		get, head := ask(h, "GET", path, "", "Authorization", "Bearer "+token), ask(h, "HEAD", path, "", "Authorization", "Bearer "+token)
 		if head.StatusCode != get.StatusCode || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
-			t.Errorf("HEAD %s: %d %q, GET %d %q", path, head.StatusCode, head.Header.Get("Content-Type"), get.StatusCode, get.Header.Get("Content-Type"))
+			t.Errorf("HEAD %s: %d %q, GET %d %q", path, head.StatusCode, head.Header.Get("Content-Type"), get.StatusCode,
+				get.Header.Get("Content-Type"))
 		}
 	}
 	if res := ask(h, "HEAD", "/post/resource", ""); res.StatusCode != 405 || res.Header.Get("Allow") != "POST, OPTIONS" {
@@ -413,7 +446,9 @@ func TestTheDocumentAndTheRoutesAreTheSame(t *testing.T) {
 	}
 	routed := map[string]bool{}
 	err := chi.Walk(h.(chi.Routes), func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		if method == "HEAD" || strings.HasPrefix(route, "/api/v1/") && route != "/api/v1/search" || route == "/" || route == "/activity/{id}" || route == "/graph/*" || route == "/rdf-graph-store/*" || strings.HasPrefix(route, "/crawler") || route == "/ns" {
+		if method == "HEAD" || strings.HasPrefix(route, "/api/v1/") && route != "/api/v1/search" || route == "/" ||
+			route == "/activity/{id}" || route == "/graph/*" || route == "/rdf-graph-store/*" || strings.HasPrefix(route, "/crawler") ||
+			route == "/ns" {
 			return nil // duplicates, or IRIs that are followed but not called
 		}
 		routed[method+" "+plainPath(route)] = true
@@ -479,7 +514,8 @@ func TestEachOperationOfTheDocumentIsWhole(t *testing.T) {
 			if inPath := regexp.MustCompile(`\{\w+\}`).FindAllString(path, -1); strings.Join(inPath, " ") != strings.Join(named, " ") {
 				t.Errorf("%s: parameters of the path are %q, those listed %q", where, inPath, named)
 			}
-			i := slices.IndexFunc(rightOf, func(r struct{ route, right string }) bool { return regexp.MustCompile(r.route).MatchString(where) })
+			i := slices.IndexFunc(rightOf,
+				func(r struct{ route, right string }) bool { return regexp.MustCompile(r.route).MatchString(where) })
 			want := "[]" // open
 			if i >= 0 && rightOf[i].right != "" {
 				want = "[map[token:[" + rightOf[i].right + "]]]"
@@ -499,7 +535,8 @@ func TestTheDocumentNamesTheServerThatServesIt(t *testing.T) {
 	for root, want := range map[string]string{"": "/", "/archive": "/archive"} {
 		h, _ := server(t, func(o *sparqlapi.Options) { o.Root = root })
 		var doc struct{ Servers []struct{ URL string } }
-		if err := json.Unmarshal([]byte(text(t, ask(h, "GET", "/openapi.json", ""))), &doc); err != nil || len(doc.Servers) != 1 || doc.Servers[0].URL != want {
+		if err := json.Unmarshal([]byte(text(t, ask(h, "GET", "/openapi.json", ""))), &doc); err != nil || len(doc.Servers) != 1 ||
+			doc.Servers[0].URL != want {
 			t.Errorf("below %q the server is %+v, %v", root, doc.Servers, err)
 		}
 	}
@@ -513,8 +550,11 @@ func TestAnswersHoldToTheDocumentsSchemas(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, template := range map[string]string{
-		"/stats/basic": "/stats/basic", "/stats/datasetCountPerHost?limit=5": "/stats/datasetCountPerHost", "/stats/fileTypeDistribution": "/stats/fileTypeDistribution",
-		"/get/dataset/http://data.example/a.csv": "/get/dataset/{url}", "/get/dataset/id/" + a.resources[1].ID: "/get/dataset/id/{id}", "/get/datasets/other.example": "/get/datasets/{domain}", "/get/dataset/type/csv": "/get/dataset/type/{type}", "/event/0": "/event/{number}",
+		"/stats/basic": "/stats/basic", "/stats/datasetCountPerHost?limit=5": "/stats/datasetCountPerHost",
+		"/stats/fileTypeDistribution":            "/stats/fileTypeDistribution",
+		"/get/dataset/http://data.example/a.csv": "/get/dataset/{url}", "/get/dataset/id/" + a.resources[1].ID: "/get/dataset/id/{id}",
+		"/get/datasets/other.example": "/get/datasets/{domain}", "/get/dataset/type/csv": "/get/dataset/type/{type}",
+		"/event/0": "/event/{number}",
 	} {
 		var v any
 		body := text(t, ask(h, "GET", path, ""))

@@ -26,7 +26,8 @@ func TestASearchInJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &got); err != nil || res.StatusCode != 200 {
 		t.Fatalf("%d %s", res.StatusCode, body)
 	}
-	if got.Total != len(a.resources) || got.Text != "tree type=text/csv" || !strings.Contains(got.Query, `arc:search ("tree type=text/csv" ?score)`) || got.Facets["since"][0].Value != "30d" ||
+	if got.Total != len(a.resources) || got.Text != "tree type=text/csv" ||
+		!strings.Contains(got.Query, `arc:search ("tree type=text/csv" ?score)`) || got.Facets["since"][0].Value != "30d" ||
 		got.Hits[0].Publisher != "Somebody" || got.Hits[0].Text != "A tree" || got.Hits[0].Score != 1.5 || got.Hits[0].Latest == "" {
 		t.Errorf("%+v", got)
 	}
@@ -41,7 +42,8 @@ func TestASearchInJSON(t *testing.T) {
 		t.Error(fault)
 	}
 	for _, query := range []string{"q=broken", "limit=0", "limit=1000", "sort=colour", "since=never", "rows=x"} {
-		if res := ask(h, "GET", "/api/v1/search?"+query, ""); res.StatusCode != 400 || res.Header.Get("Content-Type") != "application/problem+json" {
+		if res := ask(h, "GET", "/api/v1/search?"+query, ""); res.StatusCode != 400 ||
+			res.Header.Get("Content-Type") != "application/problem+json" {
 			t.Errorf("%s: %d %s", query, res.StatusCode, text(t, res))
 		}
 	}

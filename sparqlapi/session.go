@@ -26,8 +26,8 @@ func (s Site) path() string {
 	return u.Path
 }
 
-// cookieName returns the name of the cookie. Browsers accept one that begins with __Host- only from this very host over TLS,
-// so that no neighbour in the domain can plant it.
+// cookieName returns the name of the cookie. Browsers accept one that begins with __Host- only from this very host over
+// TLS, so that no neighbour in the domain can plant it.
 func (s Site) cookieName() string {
 	if s.secure() && s.path() == "/" {
 		return "__Host-odarchive-session"
@@ -35,13 +35,15 @@ func (s Site) cookieName() string {
 	return "odarchive-session"
 }
 
-// cookie returns the cookie of a session. Scripts cannot read it, and browsers send it with no request from another site.
+// cookie returns the cookie of a session. Scripts cannot read it, and browsers send it with no request from another
+// site.
 func (s Site) cookie(id string) *http.Cookie {
-	return &http.Cookie{Name: s.cookieName(), Value: id, Path: s.path(), HttpOnly: true, Secure: s.secure(), SameSite: http.SameSiteStrictMode, MaxAge: int(access.SessionTime.Seconds())}
+	return &http.Cookie{Name: s.cookieName(), Value: id, Path: s.path(), HttpOnly: true, Secure: s.secure(),
+		SameSite: http.SameSiteStrictMode, MaxAge: int(access.SessionTime.Seconds())}
 }
 
-// signedIn returns the caller of a session's cookie. A request that could change something must also show that a page of
-// this archive has sent it: archived bytes have the same origin as the pages, but run in a sandbox without one.
+// signedIn returns the caller of a session's cookie. A request that could change something must also show that a page
+// of this archive has sent it: archived bytes have the same origin as the pages, but run in a sandbox without one.
 func (g *Guard) signedIn(r *http.Request) (c access.Caller, ok bool) {
 	cookie, err := r.Cookie(g.site.cookieName())
 	if err != nil {
@@ -58,11 +60,12 @@ func (g *Guard) signedIn(r *http.Request) (c access.Caller, ok bool) {
 }
 
 func crossSite() error {
-	return problem.New(http.StatusForbidden, "Not sent by a page of this archive", "a browser sent this from another site, or with the cookie of a session and neither Sec-Fetch-Site nor Origin")
+	return problem.New(http.StatusForbidden, "Not sent by a page of this archive",
+		"a browser sent this from another site, or with the cookie of a session and neither Sec-Fetch-Site nor Origin")
 }
 
-// fromPage reports whether a page of this archive has sent a request, as far as the browser says. without is the answer for
-// requests that say nothing, which are not those of today's browsers.
+// fromPage reports whether a page of this archive has sent a request, as far as the browser says. without is the answer
+// for requests that say nothing, which are not those of today's browsers.
 func (g *Guard) fromPage(r *http.Request, without bool) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":

@@ -48,7 +48,8 @@ func TestTheCookieOfASessionIsKeptFromScriptsAndOtherSites(t *testing.T) {
 		if c.Secure {
 			got += " secure"
 		}
-		if got != want || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.MaxAge <= 0 || c.Domain != "" || len(c.Value) < 40 || strings.Contains(c.Value, token) {
+		if got != want || !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.MaxAge <= 0 || c.Domain != "" || len(c.Value) < 40 ||
+			strings.Contains(c.Value, token) {
 			t.Errorf("%s: %s", base, c)
 		}
 	}
@@ -56,7 +57,8 @@ func TestTheCookieOfASessionIsKeptFromScriptsAndOtherSites(t *testing.T) {
 	if signIn(t, g, "wrong") != nil || signIn(t, g, "") != nil {
 		t.Error("a wrong token signs in")
 	}
-	for _, evil := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"}, {"Origin", "null"}} {
+	for _, evil := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://evil.example"},
+		{"Origin", "null"}} {
 		if signIn(t, g, token, evil...) != nil {
 			t.Errorf("another site (%v) signs a browser in", evil)
 		}
@@ -70,14 +72,17 @@ func TestASessionWritesOnlyFromPagesOfTheArchive(t *testing.T) {
 	h, _ := server(t, func(o *sparqlapi.Options) { o.Guard, o.Closed = guard, true })
 	cookie := signIn(t, guard, token)
 	send := func(method, path string, headers ...string) int {
-		return ask(h, method, "http://archive.example"+path, `{"href":"http://new.example/x.csv"}`, append(headers, "Cookie", cookie.Name+"="+cookie.Value)...).StatusCode
+		return ask(h, method, "http://archive.example"+path, `{"href":"http://new.example/x.csv"}`,
+			append(headers, "Cookie", cookie.Name+"="+cookie.Value)...).StatusCode
 	}
 	for _, c := range []struct {
 		want    int
 		headers []string
 	}{
-		{200, []string{"Sec-Fetch-Site", "same-origin"}}, {200, []string{"Origin", "https://archive.example"}}, {200, []string{"Origin", "http://archive.example"}},
-		{403, []string{"Sec-Fetch-Site", "cross-site"}}, {403, []string{"Sec-Fetch-Site", "same-site"}}, {403, []string{"Origin", "null"}}, {403, []string{"Origin", "https://evil.example"}},
+		{200, []string{"Sec-Fetch-Site", "same-origin"}}, {200, []string{"Origin", "https://archive.example"}},
+		{200, []string{"Origin", "http://archive.example"}},
+		{403, []string{"Sec-Fetch-Site", "cross-site"}}, {403, []string{"Sec-Fetch-Site", "same-site"}}, {403, []string{"Origin", "null"}},
+		{403, []string{"Origin", "https://evil.example"}},
 		{403, []string{"Origin", "https://archive.example.evil.example"}}, {403, []string{"Origin", "://"}}, {403, nil},
 		{403, []string{"Sec-Fetch-Site", "cross-site", "Origin", "https://archive.example"}},
 	} {

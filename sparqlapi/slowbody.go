@@ -14,10 +14,11 @@ import (
 // bodyWait is how long a client may take to send a piece of a request.
 const bodyWait = 30 * time.Second
 
-var errSlowBody = problem.New(http.StatusRequestTimeout, "The request came too slowly", "a request must be sent at 1 KiB a second or faster")
+var errSlowBody = problem.New(http.StatusRequestTimeout, "The request came too slowly",
+	"a request must be sent at 1 KiB a second or faster")
 
-// paceBodies ends requests of clients without a token that send their bodies slower than minRate, which would keep handlers
-// and connections for as long as they like. SPARQL has a stricter limit of its own.
+// paceBodies ends requests of clients without a token that send their bodies slower than minRate, which would keep
+// handlers and connections for as long as they like. SPARQL has a stricter limit of its own.
 func paceBodies(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		caller, _ := access.Of(r.Context())

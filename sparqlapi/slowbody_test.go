@@ -42,8 +42,9 @@ func TestABodyThatIsSentTooSlowlyEndsTheRequest(t *testing.T) {
 		caller access.Caller
 		slow   bool
 	}{
-		"a byte a second":            {trickle{piece: 1, left: 1000, every: time.Second}, "/get/files", access.Caller{}, true},
-		"with a token":               {trickle{piece: 1, left: 1000, every: time.Second}, "/get/files", access.Caller{Name: "me", Rights: access.Read}, false},
+		"a byte a second": {trickle{piece: 1, left: 1000, every: time.Second}, "/get/files", access.Caller{}, true},
+		"with a token": {trickle{piece: 1, left: 1000, every: time.Second}, "/get/files",
+			access.Caller{Name: "me", Rights: access.Read}, false},
 		"SPARQL":                     {trickle{piece: 1, left: 1000, every: time.Second}, "/sparql", access.Caller{}, false},
 		"fast":                       {trickle{piece: 2048, left: 200 * 2048, every: time.Second}, "/get/files", access.Caller{}, false},
 		"nothing until the deadline": {trickle{piece: 1, left: 10, fails: os.ErrDeadlineExceeded}, "/get/files", access.Caller{}, true},

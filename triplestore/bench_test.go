@@ -67,12 +67,14 @@ func (a *archiveData) Read() (term.Quad, error) {
 }
 
 const (
-	dct, dcat, prov, csvw = "http://purl.org/dc/terms/", "http://www.w3.org/ns/dcat#", "http://www.w3.org/ns/prov#", "http://www.w3.org/ns/csvw#"
-	xsdNS                 = "http://www.w3.org/2001/XMLSchema#"
-	rdfType               = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+	dct, dcat, prov, csvw = "http://purl.org/dc/terms/", "http://www.w3.org/ns/dcat#", "http://www.w3.org/ns/prov#",
+		"http://www.w3.org/ns/csvw#"
+	xsdNS   = "http://www.w3.org/2001/XMLSchema#"
+	rdfType = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 )
 
-var benchWords = []string{"haushalt", "verkehr", "budget", "luftqualität", "schulen", "bevölkerung", "transport", "registre", "eaux", "statistik", "wahlen", "parks"}
+var benchWords = []string{"haushalt", "verkehr", "budget", "luftqualität", "schulen", "bevölkerung", "transport", "registre", "eaux",
+	"statistik", "wahlen", "parks"}
 
 func (a *archiveData) hex(n int) string {
 	b := make([]byte, n)
@@ -208,7 +210,8 @@ func (p *plain) load(r triplestore.QuadReader) error {
 				return err
 			}
 		}
-		for _, key := range [3][]byte{plainKey(plainSPO, id[0], id[1], id[2]), plainKey(plainPOS, id[1], id[2], id[0]), plainKey(plainOSP, id[2], id[0], id[1])} {
+		for _, key := range [3][]byte{plainKey(plainSPO, id[0], id[1], id[2]), plainKey(plainPOS, id[1], id[2], id[0]),
+			plainKey(plainOSP, id[2], id[0], id[1])} {
 			if err := batch.Set(kv.SpaceTest, key, nil); err != nil {
 				return err
 			}

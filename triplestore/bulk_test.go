@@ -32,7 +32,8 @@ func (r *quads) Read() (term.Quad, error) {
 func some(n int, g string) []term.Quad {
 	var out []term.Quad
 	for i := range n {
-		q := term.Quad{S: term.IRI(fmt.Sprintf("http://e/s%d", i/3)), P: term.IRI(fmt.Sprintf("http://e/p%d", i%3)), O: term.String(fmt.Sprintf("object number %d", i/2))}
+		q := term.Quad{S: term.IRI(fmt.Sprintf("http://e/s%d", i/3)), P: term.IRI(fmt.Sprintf("http://e/p%d", i%3)),
+			O: term.String(fmt.Sprintf("object number %d", i/2))}
 		if g != "" {
 			q.G = term.IRI(g)
 		}

@@ -48,7 +48,8 @@ func (s *Store) Check(ctx context.Context) (done Checked, err error) {
 			for _, q := range rows {
 				s, p, g := q.S.Tag(), q.P.Tag(), q.G.Tag()
 				if !valid(q.S) || !valid(q.P) || !valid(q.O) || q.G != term.DefaultGraph && !valid(q.G) ||
-					s != term.TagIRI && s != term.TagBlank || p != term.TagIRI || q.G != term.DefaultGraph && g != term.TagIRI && g != term.TagBlank {
+					s != term.TagIRI && s != term.TagBlank || p != term.TagIRI || q.G != term.DefaultGraph && g != term.TagIRI &&
+					g != term.TagBlank {
 					return fmt.Errorf("%x is not a quad", q)
 				}
 			}

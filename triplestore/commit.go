@@ -115,7 +115,8 @@ func decodeCommit(b []byte) (*commit, error) {
 			s += uint64(r.Varint())
 			p += uint64(r.Varint())
 			o += uint64(r.Varint())
-			c.changes = append(c.changes, index.Change{Quad: term.IDQuad{S: unrotate(s), P: unrotate(p), O: unrotate(o), G: unrotate(g)}, Sign: sign})
+			c.changes = append(c.changes,
+				index.Change{Quad: term.IDQuad{S: unrotate(s), P: unrotate(p), O: unrotate(o), G: unrotate(g)}, Sign: sign})
 		}
 	}
 	if r.End() != nil {

@@ -33,7 +33,10 @@ func TestRecordsOfTheLogComeBackAsTheyWere(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for i := range 2000 { // long enough to be compressed
-		want.changes = append(want.changes, index.Change{Quad: term.IDQuad{S: term.Make(term.TagIRI, uint64(20+i)), P: want.changes[0].Quad.P, O: want.changes[0].Quad.O, G: term.DefaultGraph}, Sign: 1})
+		want.changes = append(want.changes,
+			index.Change{
+				Quad: term.IDQuad{S: term.Make(term.TagIRI, uint64(20+i)), P: want.changes[0].Quad.P, O: want.changes[0].Quad.O,
+					G: term.DefaultGraph}, Sign: 1})
 	}
 	long := want.encode()
 	if got, _, err := decodeRecord(long); err != nil || long[0] != packedVersion || !reflect.DeepEqual(got, want) {

@@ -16,9 +16,9 @@ const maxFold = 2 << 20
 
 // FoldLog replaces the commits at the beginning of the change log by one with the same effect, at the position and time
 // of the last of them, and returns how many that makes fewer. Quads that were added and removed again leave the log. A
-// reader of changes that has come to a position in between gets ErrTrimmed from then on; one that begins with the log or
-// is at its end misses nothing. Commits wait meanwhile. Of a log with more than two million changes, only the beginning is
-// folded.
+// reader of changes that has come to a position in between gets ErrTrimmed from then on; one that begins with the log
+// or is at its end misses nothing. Commits wait meanwhile. Of a log with more than two million changes, only the
+// beginning is folded.
 func (s *Store) FoldLog(ctx context.Context) (commits int, err error) {
 	if s.closed.Load() {
 		return 0, ErrClosed

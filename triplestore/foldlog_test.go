@@ -50,7 +50,8 @@ func TestAFoldedLogTellsTheSameInOneCommit(t *testing.T) {
 			for range n {
 				err := s.Update(t.Context(), func(txn *triplestore.Txn) error {
 					for range 1 + r.IntN(5) {
-						q := term.Quad{S: term.IRI(fmt.Sprintf("http://e/%d", r.IntN(40))), P: term.IRI("http://e/p"), O: term.String(fmt.Sprint(r.IntN(3), " is a longer text than an id holds"))}
+						q := term.Quad{S: term.IRI(fmt.Sprintf("http://e/%d", r.IntN(40))), P: term.IRI("http://e/p"),
+							O: term.String(fmt.Sprint(r.IntN(3), " is a longer text than an id holds"))}
 						if r.IntN(2) == 0 {
 							if err := txn.Insert(q); err != nil {
 								return err
@@ -66,7 +67,8 @@ func TestAFoldedLogTellsTheSameInOneCommit(t *testing.T) {
 				}
 			}
 		}
-		early, middle, late := &follower{has: map[term.Quad]bool{}}, &follower{has: map[term.Quad]bool{}}, &follower{has: map[term.Quad]bool{}}
+		early, middle, late := &follower{has: map[term.Quad]bool{}}, &follower{has: map[term.Quad]bool{}},
+			&follower{has: map[term.Quad]bool{}}
 		fold := func() {
 			t.Helper()
 			if err := late.follow(t, s); err != nil {

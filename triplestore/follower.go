@@ -15,9 +15,9 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// follower keeps an index of objects of quads. Commits do not wait for it: it reads the change log when it is asked, and
-// whenever the store merges. A search waits until it covers its snapshot, so every query sees what was committed before
-// it. The index only grows until it is built again; what no quad has any more is found nevertheless.
+// follower keeps an index of objects of quads. Commits do not wait for it: it reads the change log when it is asked,
+// and whenever the store merges. A search waits until it covers its snapshot, so every query sees what was committed
+// before it. The index only grows until it is built again; what no quad has any more is found nevertheless.
 type follower struct {
 	s          *Store
 	what       string     // "the index of …", for errors and the log
@@ -56,7 +56,8 @@ type followed interface {
 	add(ids []term.ID, keys []term.Key) (added int, full bool)
 	// Verify reads what is stored.
 	Verify(ctx context.Context) error
-	// check returns an error if one of the objects belongs into the index and is not found in it. Has is false for them.
+	// check returns an error if one of the objects belongs into the index and is not found in it. Has is false for
+	// them.
 	check(ids []term.ID, keys []term.Key) error
 	// storedMark returns the mark of the stored index without loading it.
 	storedMark() (mark []byte, ok bool, err error)

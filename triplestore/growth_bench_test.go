@@ -60,8 +60,9 @@ func (s *sampled) Read() (term.Quad, error) {
 	return q, nil
 }
 
-// BenchmarkGrowth loads the data in sixteen steps, one Load each, and after some of them closes, opens and asks. It logs
-// a line a step, with -v, and reports the rate of the last step and the costs of asking then as ratios to the first's.
+// BenchmarkGrowth loads the data in sixteen steps, one Load each, and after some of them closes, opens and asks. It
+// logs a line a step, with -v, and reports the rate of the last step and the costs of asking then as ratios to the
+// first's.
 func BenchmarkGrowth(b *testing.B) {
 	n := benchTriples(b)
 	for b.Loop() {
@@ -94,7 +95,8 @@ type growthFigures struct {
 }
 
 func (f growthFigures) String() string {
-	s := fmt.Sprintf("load %.2f s cpu %.2f s wall, close %.2f s, %d MB", f.load.Seconds(), f.loadWall.Seconds(), f.close.Seconds(), f.files>>20)
+	s := fmt.Sprintf("load %.2f s cpu %.2f s wall, close %.2f s, %d MB", f.load.Seconds(), f.loadWall.Seconds(), f.close.Seconds(),
+		f.files>>20)
 	if f.asked {
 		s += fmt.Sprintf("; open %.0f ms (%.0f cpu), point %.2f µs (%.0f the first time), star %.2f µs",
 			f.open.Seconds()*1e3, f.openCPU.Seconds()*1e3, f.point, f.first, f.star)

@@ -17,8 +17,9 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// The campaign: a child process commits, merges, loads, replaces, drops graphs, indexes and sweeps until it is killed at a random moment.
-// Everything it acknowledged must then be stored, each commit completely or not at all, and the store must pass Check.
+// The campaign: a child process commits, merges, loads, replaces, drops graphs, indexes and sweeps until it is killed
+// at a random moment. Everything it acknowledged must then be stored, each commit completely or not at all, and the
+// store must pass Check.
 //
 //	go test -tags campaign ./triplestore -run TestKill -rounds 200
 
@@ -48,7 +49,8 @@ type step struct {
 func stepOf(seed, n uint64, holds map[term.Quad]bool) step {
 	r := rand.New(rand.NewPCG(seed, n))
 	quad := func() term.Quad {
-		q := term.Quad{S: term.IRI(fmt.Sprintf("http://e/s%d", r.IntN(100))), P: term.IRI(fmt.Sprintf("http://e/p%d", r.IntN(4))), O: term.String(fmt.Sprintf("object %d", r.IntN(25)))}
+		q := term.Quad{S: term.IRI(fmt.Sprintf("http://e/s%d", r.IntN(100))), P: term.IRI(fmt.Sprintf("http://e/p%d", r.IntN(4))),
+			O: term.String(fmt.Sprintf("object %d", r.IntN(25)))}
 		if r.IntN(4) == 0 {
 			q.O = term.Typed(fmt.Sprintf("POINT(%d %d)", r.IntN(9), r.IntN(9)), "http://www.opengis.net/ont/geosparql#wktLiteral")
 		}
@@ -57,9 +59,12 @@ func stepOf(seed, n uint64, holds map[term.Quad]bool) step {
 		}
 		return q
 	}
-	s := step{kind: "update", add: []term.Quad{{S: term.IRI("http://e/counter"), P: term.IRI("http://e/at"), O: term.String(fmt.Sprintf("commit number %d", n))}}}
+	s := step{
+		kind: "update", add: []term.Quad{
+			{S: term.IRI("http://e/counter"), P: term.IRI("http://e/at"), O: term.String(fmt.Sprintf("commit number %d", n))}}}
 	if n > 5 { // so that terms become unused
-		s.del = append(s.del, term.Quad{S: term.IRI("http://e/counter"), P: term.IRI("http://e/at"), O: term.String(fmt.Sprintf("commit number %d", n-5))})
+		s.del = append(s.del, term.Quad{S: term.IRI("http://e/counter"), P: term.IRI("http://e/at"),
+			O: term.String(fmt.Sprintf("commit number %d", n-5))})
 	}
 	size := 5 + r.IntN(60)
 	switch k := r.IntN(100); {
@@ -224,7 +229,8 @@ func TestKilledAtAnyMomentTheStoreHoldsEveryAcknowledgedCommit(t *testing.T) {
 			return nil
 		})
 		if err != nil || len(wrong) > 0 || n != len(holds) {
-			t.Fatalf("round %d, commit %d: %d quads, want %d; %d that should not be there; %v", round, position, n, len(holds), len(wrong), err)
+			t.Fatalf("round %d, commit %d: %d quads, want %d; %d that should not be there; %v", round, position, n, len(holds), len(wrong),
+				err)
 		}
 		c, err := s.Check(t.Context())
 		if err != nil || c.Orphans > 0 || c.Quads != uint64(n) {

@@ -1,5 +1,5 @@
-// This file is the conformance kit of quad stores: tests that every store must pass, and random operations whose results
-// are compared with those of the naive store. It runs on the naive store, too.
+// This file is the conformance kit of quad stores: tests that every store must pass, and random operations whose
+// results are compared with those of the naive store. It runs on the naive store, too.
 
 package triplestore_test
 
@@ -119,7 +119,8 @@ func comeAndGo(t *testing.T, s kitStore) {
 		t.Fatal(err)
 	}
 	want(a, c)
-	if err := s.Update(t.Context(), func(tx kitTxn) error { return errors.Join(tx.ClearGraph(c.G), tx.ClearGraph("<http://e/none")) }); err != nil {
+	if err := s.Update(t.Context(),
+		func(tx kitTxn) error { return errors.Join(tx.ClearGraph(c.G), tx.ClearGraph("<http://e/none")) }); err != nil {
 		t.Fatal(err)
 	}
 	want(a)

@@ -30,13 +30,14 @@ type Loaded struct {
 //
 // Load reads quads in chunks. It writes the new terms of a chunk at once, in order, sorts its quads in each layout, and
 // finally merges all chunks into the blocks. Two or more chunks wait in temporary files. Their memory is bounded by
-// Options.LoadMemory for inputs of any length; what the database needs to write blocks comes on top (kv.Options.MemTable).
+// Options.LoadMemory for inputs of any length; what the database needs to write blocks comes on top
+// (kv.Options.MemTable).
 func (s *Store) Load(ctx context.Context, r QuadReader) (Loaded, error) {
 	return s.load(ctx, r)
 }
 
-// LoadAside is Load for quads that come in slowly, and beside other writers: they wait only after r has ended. Until then
-// its quads are in a temporary file.
+// LoadAside is Load for quads that come in slowly, and beside other writers: they wait only after r has ended. Until
+// then its quads are in a temporary file.
 func (s *Store) LoadAside(ctx context.Context, r QuadReader) (Loaded, error) {
 	if s.closed.Load() {
 		return Loaded{}, ErrClosed

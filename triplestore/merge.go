@@ -255,9 +255,9 @@ func (s *Store) tidyNow(ctx context.Context) error {
 	return s.tidy(ctx, st)
 }
 
-// The default limits of the change log. It may grow to about a quarter of the length of the blocks that hold every quad. A
-// quad that is added once takes about four bytes in it, so it reaches back over the last half of what was ever added, and
-// dropped quads are not kept long for its sake.
+// The default limits of the change log. It may grow to about a quarter of the length of the blocks that hold every
+// quad. A quad that is added once takes about four bytes in it, so it reaches back over the last half of what was ever
+// added, and dropped quads are not kept long for its sake.
 const (
 	keepForQuad = 2 // bytes, compressed
 	minKeep     = 1 << 20
@@ -282,8 +282,8 @@ func (s *Store) trim(ctx context.Context, st *state) error {
 	return s.trimLog(ctx, st, excess, 0)
 }
 
-// trimLog deletes the oldest commits of the change log: at least excess bytes, all up to position last, and what earlier
-// calls left. Of a very long log it deletes only a part. The caller holds merging.
+// trimLog deletes the oldest commits of the change log: at least excess bytes, all up to position last, and what
+// earlier calls left. Of a very long log it deletes only a part. The caller holds merging.
 func (s *Store) trimLog(ctx context.Context, st *state, excess int64, last uint64) error {
 	var keys [][]byte
 	var freed int64

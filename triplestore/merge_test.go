@@ -116,7 +116,8 @@ func TestALargeTransactionGoesStraightIntoBlocks(t *testing.T) {
 	// Long literals make a large record of few quads.
 	var long []term.Quad
 	for i := range 8 {
-		long = append(long, term.Quad{S: term.IRI("http://e/long"), P: term.IRI("http://e/p"), O: term.String(fmt.Sprint(i, strings.Repeat("x", 200_000)))})
+		long = append(long, term.Quad{S: term.IRI("http://e/long"), P: term.IRI("http://e/p"),
+			O: term.String(fmt.Sprint(i, strings.Repeat("x", 200_000)))})
 	}
 	insertAll(t, s, long)
 	if n := dump(t, s); n != 5128 {
@@ -253,7 +254,8 @@ func TestALoadLargerThanTheChangeLogIsNotKeptInIt(t *testing.T) {
 	}
 	insertAll(t, s, some(4, "http://e/g"))
 	n := 0
-	if last, err := s.Changes(t.Context(), 1, func(c triplestore.Commit) error { n += len(c.Added); return nil }); err != nil || last != 2 || n != 4 {
+	if last, err := s.Changes(t.Context(), 1, func(c triplestore.Commit) error { n += len(c.Added); return nil }); err != nil ||
+		last != 2 || n != 4 {
 		t.Errorf("%d quads up to %d, %v", n, last, err)
 	}
 	if n := entries(t, db, kv.SpaceTripleLog); n != 1 {
@@ -394,7 +396,8 @@ func TestASpoiledValueIsNoticed(t *testing.T) {
 	for _, space := range []kv.Space{kv.SpaceTripleIndex, kv.SpaceDict, kv.SpaceTripleLog, kv.SpaceTripleMeta} {
 		values := map[string][]byte{}
 		db.View(func(tx *kv.Txn) error {
-			return tx.Scan(space, nil, nil, func(k, v []byte) (bool, error) { values[string(k)] = append([]byte(nil), v...); return true, nil })
+			return tx.Scan(space, nil, nil,
+				func(k, v []byte) (bool, error) { values[string(k)] = append([]byte(nil), v...); return true, nil })
 		})
 		for key, good := range values {
 			if len(values) > 60 && rnd.IntN(len(values)) > 60 {
@@ -410,7 +413,8 @@ func TestASpoiledValueIsNoticed(t *testing.T) {
 			put(bad)
 			s, err := triplestore.Open(db, triplestore.Options{CacheBytes: 1, DictCacheBytes: 1})
 			if err == nil {
-				if err := s.Dump(t.Context(), term.Pattern{}, func(term.Quad) error { return nil }); err != nil && !errors.Is(err, triplestore.ErrDamaged) {
+				if err := s.Dump(t.Context(), term.Pattern{}, func(term.Quad) error { return nil }); err != nil &&
+					!errors.Is(err, triplestore.ErrDamaged) {
 					t.Errorf("%s %q: dump: %v", space, key, err)
 				}
 				_, err = s.Check(t.Context())

@@ -35,8 +35,8 @@ func (s *Store) Purge(ctx context.Context) error {
 	return nil
 }
 
-// fillBlock adds and removes quads with new terms, so that the terms before them are in complete blocks of the dictionary:
-// the incomplete one is not swept.
+// fillBlock adds and removes quads with new terms, so that the terms before them are in complete blocks of the
+// dictionary: the incomplete one is not swept.
 func (s *Store) fillBlock(ctx context.Context) error {
 	p := term.IRI("urn:odarchive:purge")
 	var fill []term.Quad

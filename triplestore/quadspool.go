@@ -11,7 +11,8 @@ import (
 )
 
 // quadSpool keeps quads in a temporary file until they are read once, in the order in which they came. A component is
-// written as the length of the prefix that it shares with that of the quad before, the length of the rest, and the rest.
+// written as the length of the prefix that it shares with that of the quad before, the length of the rest, and the
+// rest.
 type quadSpool struct {
 	dir  string   // of the file
 	file *os.File // nil before the first quad

@@ -21,7 +21,8 @@ func TestReplaceRemovesAnyNumberOfQuadsInOneCommit(t *testing.T) {
 	for seed, memory := range []int64{0, 1 << 18} { // one chunk in memory; several in files
 		r := rand.New(rand.NewPCG(uint64(seed), 5))
 		s := open(t, inMemory(t), triplestore.Options{LoadMemory: memory, KeepChanges: -1, TempDir: t.TempDir()})
-		all := slices.Concat(about("a", 6000, ""), about("b", 6000, "<http://e/g"), about("a", 3000, "<http://e/g"), about("c", 2000, "<http://e/h"))
+		all := slices.Concat(about("a", 6000, ""), about("b", 6000, "<http://e/g"), about("a", 3000, "<http://e/g"),
+			about("c", 2000, "<http://e/h"))
 		if _, err := s.Load(t.Context(), &quads{q: all}); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,8 @@ func TestReplaceRemovesAnyNumberOfQuadsInOneCommit(t *testing.T) {
 			}
 		}
 		seen := map[uint64]int{}
-		if _, err := s.Changes(t.Context(), start+1, func(c triplestore.Commit) error { seen[c.Position] += len(c.Removed); return nil }); err != nil || len(seen) != 1 {
+		if _, err := s.Changes(t.Context(), start+1,
+			func(c triplestore.Commit) error { seen[c.Position] += len(c.Removed); return nil }); err != nil || len(seen) != 1 {
 			t.Errorf("memory %d: %d commits, %v", memory, len(seen), err)
 		}
 		for _, n := range seen {
@@ -93,7 +95,8 @@ func TestAReplaceOfNothingIsNoCommit(t *testing.T) {
 		return sn.Position()
 	}
 	before := position()
-	for _, list := range [][]term.Quad{nil, about("b", 10, ""), {{S: about("a", 1, "")[0].S, P: term.IRI("http://e/p"), O: about("a", 2, "")[1].O}}} {
+	for _, list := range [][]term.Quad{nil, about("b", 10, ""),
+		{{S: about("a", 1, "")[0].S, P: term.IRI("http://e/p"), O: about("a", 2, "")[1].O}}} {
 		err := remove(t, s, func(remove func(term.Quad) error) error {
 			for _, q := range list {
 				if err := remove(q); err != nil {

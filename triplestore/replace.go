@@ -10,8 +10,8 @@ import (
 )
 
 // Replace removes quads and then inserts others, as one commit, and reclaims the space of the removed ones. each hands
-// the quads to its arguments, in any order: a quad that is both removed and inserted is there afterwards. Removing a quad
-// that the store does not have, inserting one that it has, and repetitions are no errors. If each or anything else
+// the quads to its arguments, in any order: a quad that is both removed and inserted is there afterwards. Removing a
+// quad that the store does not have, inserting one that it has, and repetitions are no errors. If each or anything else
 // fails, the store is unchanged.
 //
 // Memory is bounded by Options.LoadMemory; more quads wait in temporary files. Other writers wait only after each has

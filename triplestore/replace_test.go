@@ -14,8 +14,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// TestReplaceAgreesWithAModel replaces random quads several times, in one chunk and in many, and compares the store, its
-// change log and its state after another opening with sets of quads.
+// TestReplaceAgreesWithAModel replaces random quads several times, in one chunk and in many, and compares the store,
+// its change log and its state after another opening with sets of quads.
 func TestReplaceAgreesWithAModel(t *testing.T) {
 	t.Parallel()
 	for seed, memory := range []int64{0, 1 << 18} { // one chunk in memory; several in files
@@ -32,7 +32,8 @@ func TestReplaceAgreesWithAModel(t *testing.T) {
 			s := open(t, db, opts)
 			some := func(n int) (out []term.Quad) {
 				for range n {
-					q := term.Quad{S: term.IRI(fmt.Sprint("http://e/", r.IntN(2000))), P: term.IRI(fmt.Sprint("http://e/p", r.IntN(3))), O: term.String(fmt.Sprint(r.IntN(4)))}
+					q := term.Quad{S: term.IRI(fmt.Sprint("http://e/", r.IntN(2000))), P: term.IRI(fmt.Sprint("http://e/p", r.IntN(3))),
+						O: term.String(fmt.Sprint(r.IntN(4)))}
 					if g := r.IntN(3); g > 0 {
 						q.G = term.IRI(fmt.Sprint("http://e/g", g))
 					}
@@ -51,7 +52,9 @@ func TestReplaceAgreesWithAModel(t *testing.T) {
 			for round := range 3 {
 				before := maps.Clone(want)
 				gone, fresh := some(4000), some(4000)
-				fresh = append(fresh, term.Quad{S: term.IRI("http://e/new"), P: term.IRI("http://e/p"), O: term.String(fmt.Sprint("a term of round ", round))})
+				fresh = append(fresh,
+					term.Quad{S: term.IRI("http://e/new"), P: term.IRI("http://e/p"),
+						O: term.String(fmt.Sprint("a term of round ", round))})
 				start := position(s)
 				err := s.Replace(t.Context(), func(remove, insert func(term.Quad) error) error {
 					for i := range max(len(gone), len(fresh)) { // in any order
@@ -99,7 +102,8 @@ func TestReplaceAgreesWithAModel(t *testing.T) {
 					return nil
 				})
 				if err != nil || len(positions) != 1 || !maps.Equal(before, want) {
-					t.Fatalf("round %d: the change log has %d commits and leads to %d quads, want %d: %v", round, len(positions), len(before), len(want), err)
+					t.Fatalf("round %d: the change log has %d commits and leads to %d quads, want %d: %v", round, len(positions),
+						len(before), len(want), err)
 				}
 				check(t, s)
 			}

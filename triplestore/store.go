@@ -19,9 +19,9 @@
 //   - Merge, Sweep and Compact reclaim space at once. The store also does so by itself, in the background.
 //
 // A commit appends one record to the log and one sorted run to the overlay, which is in memory. When the overlay is
-// large, a background merge writes it into blocks and replaces the root, one record that lists the blocks. Blocks are in
-// up to three tiers: new quads go to a small one, which is folded into the next larger one when it has grown. A commit
-// too large for the overlay, Load, Clear and DropGraph write blocks directly. Open reads the root, the fences
+// large, a background merge writes it into blocks and replaces the root, one record that lists the blocks. Blocks are
+// in up to three tiers: new quads go to a small one, which is folded into the next larger one when it has grown. A
+// commit too large for the overlay, Load, Clear and DropGraph write blocks directly. Open reads the root, the fences
 // (the first and last quads) of all blocks, and the log records after the last merge.
 //
 // The package does not interpret SPARQL (see package sparql) or RDF syntaxes (see package rdfio). FORMAT.md describes
@@ -59,7 +59,8 @@ type Options struct {
 	TempDir        string       // directory for the temporary files of a Load; "" means the database's directory
 	Log            *slog.Logger // nil discards
 	From           *Store       // an earlier state of the same database: Open shares its caches and reads only what was committed since
-	TextPredicates []string     // IRIs of predicates whose objects are searched by word; none means as before, at first DefaultTextPredicates
+	// IRIs of predicates whose objects are searched by word; none means as before, at first DefaultTextPredicates
+	TextPredicates []string
 }
 
 const (
@@ -141,7 +142,8 @@ type state struct {
 // Open opens the store in a database and creates it if it does not exist. The caller closes the Store before the
 // database. Errors include ErrNewer and ErrDamaged.
 func Open(db *kv.DB, o Options) (*Store, error) {
-	s := &Store{db: db, opts: o.withDefaults(db), gate: semaphore.NewWeighted(gateUnits), wake: make(chan struct{}, 1), merged: make(chan struct{})}
+	s := &Store{db: db, opts: o.withDefaults(db), gate: semaphore.NewWeighted(gateUnits), wake: make(chan struct{}, 1),
+		merged: make(chan struct{})}
 	var st *state
 	var err error
 	if from := o.From; from != nil {
@@ -229,12 +231,14 @@ func (s *Store) recover() (*state, error) {
 		}
 	}
 	if !ok && !s.db.ReadOnly() { // before a record is written that a program of another format cannot read
-		if err := s.db.Update(context.Background(), func(tx *kv.Txn) error { return tx.Set(kv.SpaceTripleMeta, rootKey, r.encode()) }); err != nil {
+		if err := s.db.Update(context.Background(),
+			func(tx *kv.Txn) error { return tx.Set(kv.SpaceTripleMeta, rootKey, r.encode()) }); err != nil {
 			return nil, err
 		}
 	}
 	s.nextID.Store(r.nextID)
-	st := &state{base: &index.Base{}, dict: dict.New(s.dictCache), root: r, position: r.merged, logBytes: r.logBytes, graphs: new(graphList)}
+	st := &state{base: &index.Base{}, dict: dict.New(s.dictCache), root: r, position: r.merged, logBytes: r.logBytes,
+		graphs: new(graphList)}
 	if len(r.index) > 0 {
 		if st.base, err = index.OpenBase(snap, r.index); err != nil {
 			return nil, err

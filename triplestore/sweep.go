@@ -20,8 +20,8 @@ const sweepAt = 50_000
 // second per million terms; the terms' text is deleted while writers continue. The store sweeps by itself after large
 // removals.
 //
-// With the default limit of the change log, the terms that only the log uses count against it: a log that would keep the
-// terms of large removals is trimmed first, oldest commits before others.
+// With the default limit of the change log, the terms that only the log uses count against it: a log that would keep
+// the terms of large removals is trimmed first, oldest commits before others.
 func (s *Store) Sweep(ctx context.Context) (terms uint64, err error) {
 	if s.closed.Load() {
 		return 0, ErrClosed
@@ -35,8 +35,8 @@ func (s *Store) Sweep(ctx context.Context) (terms uint64, err error) {
 	return terms, nil
 }
 
-// Compact merges commits into blocks, folds all blocks into one tier, and reclaims all unused space. It reads and writes
-// the whole database; commits continue for most of the time.
+// Compact merges commits into blocks, folds all blocks into one tier, and reclaims all unused space. It reads and
+// writes the whole database; commits continue for most of the time.
 func (s *Store) Compact(ctx context.Context) error {
 	if _, err := s.Sweep(ctx); err != nil {
 		return err
@@ -153,8 +153,8 @@ func (s *Store) markIndex(ctx context.Context) (dict.Numbers, error) {
 	return used, err
 }
 
-// keepForTerm is what a term that only the change log uses counts against the log's limit, in bytes: about what it takes
-// in the dictionary.
+// keepForTerm is what a term that only the change log uses counts against the log's limit, in bytes: about what it
+// takes in the dictionary.
 const keepForTerm = 16
 
 // logOver returns the position up to which the change log must be trimmed so that its records, together with the terms

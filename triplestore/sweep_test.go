@@ -130,7 +130,8 @@ func TestATermThatWasSweptGetsAnotherNumberAlsoWhereCommitsKnewItWell(t *testing
 	t.Parallel()
 	s := open(t, inMemory(t), triplestore.Options{KeepChanges: 1})
 	rare := func(i int) term.Quad {
-		return term.Quad{S: term.IRI(fmt.Sprintf("http://e/s/%d", i)), P: term.IRI("http://e/rare"), O: term.String("a value that comes again and again")}
+		return term.Quad{S: term.IRI(fmt.Sprintf("http://e/s/%d", i)), P: term.IRI("http://e/rare"),
+			O: term.String("a value that comes again and again")}
 	}
 	insertAll(t, s, append(about("kept", 100, ""), rare(0)))
 	insertAll(t, s, about("later", 100, "")) // to complete its block

@@ -14,9 +14,9 @@ type keyAt struct {
 	number uint32
 }
 
-// sortedKeys sorts the numbers of keys in the order of the keys. Terms share long prefixes and lie anywhere in memory, so
-// it compares keys eight bytes at a time, which it copies beside their numbers: that takes less than half the time of
-// comparing whole keys.
+// sortedKeys sorts the numbers of keys in the order of the keys. Terms share long prefixes and lie anywhere in memory,
+// so it compares keys eight bytes at a time, which it copies beside their numbers: that takes less than half the time
+// of comparing whole keys.
 func sortedKeys(keys []term.Key, numbers []uint32) []uint32 {
 	list := make([]keyAt, len(numbers))
 	for i, n := range numbers {

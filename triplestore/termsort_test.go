@@ -60,7 +60,8 @@ func BenchmarkSortedKeys(b *testing.B) {
 		case 0:
 			keys[i] = term.IRI(fmt.Sprintf("https://archive.example.org/version/%016x%016x", rnd.Uint64(), rnd.Uint64()))
 		case 1:
-			keys[i] = term.IRI(fmt.Sprintf("https://portal-%d.example.org/dataset/%d/resource/%d.csv", rnd.IntN(200), rnd.IntN(5000), rnd.IntN(100)))
+			keys[i] = term.IRI(fmt.Sprintf("https://portal-%d.example.org/dataset/%d/resource/%d.csv", rnd.IntN(200), rnd.IntN(5000),
+				rnd.IntN(100)))
 		default:
 			keys[i] = term.IRI(fmt.Sprintf("https://archive.example.org/activity/%d", rnd.IntN(1<<30)))
 		}

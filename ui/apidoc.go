@@ -64,9 +64,11 @@ func readAPI(document []byte, base string) (about string, groups []routeGroup, e
 	byTag := make(map[string][]route)
 	for path, methods := range doc.Paths {
 		for method, o := range methods {
-			rt := route{ID: o.OperationID, Method: strings.ToUpper(method), Path: path, Summary: o.Summary, About: o.Description, Token: len(o.Security) > 0 && len(o.Security[0]) > 0}
+			rt := route{ID: o.OperationID, Method: strings.ToUpper(method), Path: path, Summary: o.Summary, About: o.Description,
+				Token: len(o.Security) > 0 && len(o.Security[0]) > 0}
 			for _, p := range o.Parameters {
-				rt.Parameters = append(rt.Parameters, routeParameter{p.Name, p.In, p.Description, exampleOf(p.Example, p.Schema.Enum), p.Required, p.Schema.Enum})
+				rt.Parameters = append(rt.Parameters,
+					routeParameter{p.Name, p.In, p.Description, exampleOf(p.Example, p.Schema.Enum), p.Required, p.Schema.Enum})
 			}
 			rt.BodyType, rt.BodyExample = bodyOf(o.RequestBody.Content)
 			for status, answer := range o.Responses {
@@ -113,7 +115,8 @@ func exampleOf(example any, choices []string) string {
 // bodyOf returns the simplest body to try a route with.
 func bodyOf(content map[string]json.RawMessage) (mediaType, example string) {
 	for _, t := range []struct{ mediaType, example string }{
-		{"application/sparql-query", "SELECT * WHERE { ?s ?p ?o } LIMIT 10"}, {"application/json", `{"href": "http://data.example/file.csv"}`}, {"text/turtle", ""},
+		{"application/sparql-query", "SELECT * WHERE { ?s ?p ?o } LIMIT 10"},
+		{"application/json", `{"href": "http://data.example/file.csv"}`}, {"text/turtle", ""},
 	} {
 		if _, ok := content[t.mediaType]; ok {
 			return t.mediaType, t.example

@@ -13,15 +13,18 @@ func TestReadingCallsAreTriedWithoutScripts(t *testing.T) {
 	t.Parallel()
 	h := site(newWorld())
 	for address, want := range map[string]string{
-		"/api-doc?call=query&query=ASK+%7B%7D&format=":                                     "/sparql?query=ASK+%7B%7D",
-		"/api-doc?call=getRows&id=0123456789abcdef01234567_0&limit=2&where=":               "/get/file/id/0123456789abcdef01234567_0/rows?limit=2",
-		"/api-doc?call=getDatasetByURL&url=http%3A%2F%2Fa.example%2Fb%3Fc%23d&token=t0k":   "/get/dataset/url/http:%2F%2Fa.example%2Fb%3Fc%23d",
+		"/api-doc?call=query&query=ASK+%7B%7D&format=": "/sparql?query=ASK+%7B%7D",
+		"/api-doc?call=getRows&id=0123456789abcdef01234567_0&limit=2&where=": "/get/file/id/0123456789abcdef01234567_0/rows" +
+			"?limit=2",
+		"/api-doc?call=getDatasetByURL&url=http%3A%2F%2Fa.example%2Fb%3Fc%23d&token=t0k": "/get/dataset/url/http:%2F%2Fa.example%2Fb%3F" +
+			"c%23d",
 		"/api-doc?call=getDatasetByURL&url=%2F%2Fevil.example":                             "/get/dataset/url/%2F%2Fevil.example",
 		"/api-doc?call=getDatasetByURL&url=x%0d%0aSet-Cookie:+a%3Db":                       "/get/dataset/url/x%0D%0ASet-Cookie:%20a=b",
 		"/api-doc?call=getRows&id=x&unknown=1&order=a&order=-b&call=zipVersions&limit=%26": "/get/file/id/x/rows?limit=%26&order=a&order=-b",
 	} {
 		res := get(t, h, address)
-		if got := res.Header.Get("Location"); res.StatusCode != http.StatusSeeOther || got != want || res.Header.Get("Cache-Control") != "no-store" {
+		if got := res.Header.Get("Location"); res.StatusCode != http.StatusSeeOther || got != want ||
+			res.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %d to %q, want %q", address, res.StatusCode, got, want)
 		}
 	}
@@ -75,7 +78,8 @@ func TestFormsOfTheAPIPageSendNoToken(t *testing.T) {
 	}
 	for _, want := range []string{
 		`curl -X POST -H &#39;Content-Type: application/sparql-query&#39; --data-binary &#39;SELECT`,
-		`urllib.request.Request(&#34;http://localhost:8080/sparql&#34;, method=&#34;POST&#34;, headers={&#34;Content-Type&#34;:&#34;application/sparql-query&#34;}, data=&#34;SELECT`,
+		`urllib.request.Request(&#34;http://localhost:8080/sparql&#34;, method=&#34;POST&#34;, ` +
+			`headers={&#34;Content-Type&#34;:&#34;application/sparql-query&#34;}, data=&#34;SELECT`,
 		`await fetch(&#34;http://localhost:8080/get/file/id/ID/rows&#34;, { method: &#34;GET&#34; });`, `Bearer TOKEN`,
 	} {
 		if !strings.Contains(text, want) {
@@ -100,11 +104,13 @@ func TestThePageOfAnOperationHasItOpenAmongItsPart(t *testing.T) {
 	t.Parallel()
 	h := site(newWorld())
 	list := body(t, get(t, h, "/api-doc"))
-	if !strings.Contains(list, `<a href="/api-doc?operation=getRows#getRows"><code>/get/file/id/{id}/rows</code></a>`) || strings.Contains(list, "<form data-try") {
+	if !strings.Contains(list, `<a href="/api-doc?operation=getRows#getRows"><code>/get/file/id/{id}/rows</code></a>`) ||
+		strings.Contains(list, "<form data-try") {
 		t.Error("the first page must list the operations, without their forms")
 	}
 	page := body(t, get(t, h, "/api-doc?operation=getRows"))
-	if n := strings.Count(page, `<details class="route" id="`); n < 2 || strings.Count(page, " open>") != 1 || !strings.Contains(page, `id="getRows" open>`) {
+	if n := strings.Count(page, `<details class="route" id="`); n < 2 || strings.Count(page, " open>") != 1 ||
+		!strings.Contains(page, `id="getRows" open>`) {
 		t.Errorf("%d operations, of which getRows is not the only open one", n)
 	}
 	for _, address := range []string{"/api-doc?part=nothing", "/api-doc?operation=nothing", "/api-doc?part=%3Cscript%3E"} {

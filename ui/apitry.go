@@ -12,9 +12,9 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// apiDoc answers GET /api-doc: all operations of the API with a line each; with ?part=, those of one part with a form and
-// snippets each; with ?operation=, the same with that operation open. The forms of GET operations work without scripts: they
-// come back here with the operation in call, and lead to its address.
+// apiDoc answers GET /api-doc: all operations of the API with a line each; with ?part=, those of one part with a form
+// and snippets each; with ?operation=, the same with that operation open. The forms of GET operations work without
+// scripts: they come back here with the operation in call, and lead to its address.
 func (u *UI) apiDoc(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	if id := q.Get("call"); id != "" {
@@ -94,8 +94,8 @@ func (rt route) address(values url.Values) (string, error) {
 // snippet is a call as text to copy into a shell or a program.
 type snippet struct{ Language, Text string }
 
-// snippets returns a call of the operation, with what it requires, for an archive at base. What the document has no example
-// of stands there by its name in capitals.
+// snippets returns a call of the operation, with what it requires, for an archive at base. What the document has no
+// example of stands there by its name in capitals.
 func (rt route) snippets(base string) ([]snippet, error) {
 	path, query := rt.Path, url.Values{}
 	for _, p := range rt.Parameters {

@@ -17,7 +17,8 @@ const maxBasket = 500
 func (u *UI) basket(w http.ResponseWriter, r *http.Request) error {
 	ids := r.URL.Query()["id"]
 	if len(ids) > maxBasket {
-		return problem.Newf(http.StatusBadRequest, "Too many versions", "a basket holds at most %d; ask the console for more at once", maxBasket)
+		return problem.Newf(http.StatusBadRequest, "Too many versions", "a basket holds at most %d; ask the console for more at once",
+			maxBasket)
 	}
 	type line struct {
 		catalog.Version

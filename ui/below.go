@@ -5,9 +5,9 @@ import (
 	"html"
 )
 
-// placed returns a page with the path of the archive's base in front of each address that is a path. Templates and handlers
-// write such addresses as if the base had none; html/template escapes quotation marks in everything else, so that only
-// attributes match. root is "" or a path such as "/archive".
+// placed returns a page with the path of the archive's base in front of each address that is a path. Templates and
+// handlers write such addresses as if the base had none; html/template escapes quotation marks in everything else, so
+// that only attributes match. root is "" or a path such as "/archive".
 func placed(page []byte, root string) []byte {
 	if root == "" {
 		return page
@@ -28,7 +28,8 @@ func placed(page []byte, root string) []byte {
 	}
 }
 
-// hasAddress reports whether the name of the attribute at the end of a tag's beginning is one of those that have an address.
+// hasAddress reports whether the name of the attribute at the end of a tag's beginning is one of those that have an
+// address.
 func hasAddress(tag []byte) bool {
 	name := tag[bytes.LastIndexAny(tag, " \n\t")+1:]
 	switch string(name) {

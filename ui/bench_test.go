@@ -9,8 +9,10 @@ import (
 func BenchmarkPages(b *testing.B) {
 	w := newWorld()
 	h := site(w)
-	for name, address := range map[string]string{"home": "/", "search": "/search?q=series", "resource": "/dataset?url=http://data.city.example/trees.csv",
-		"version": "/version?id=" + w.versions["http://data.city.example/trees.csv"][3].ID, "statistics": "/statistics", "crawls": "/crawls"} {
+	for name, address := range map[string]string{"home": "/", "search": "/search?q=series",
+		"resource": "/dataset?url=http://data.city.example/trees.csv",
+		"version":  "/version?id=" + w.versions["http://data.city.example/trees.csv"][3].ID, "statistics": "/statistics",
+		"crawls": "/crawls"} {
 		b.Run(name, func(b *testing.B) {
 			r := httptest.NewRequest("GET", address, nil)
 			for b.Loop() {

@@ -2,11 +2,11 @@ package ui
 
 import "bytes"
 
-// withoutControls returns a page without the characters that override, embed or isolate the direction of text (U+202A to
-// U+202E and U+2066 to U+2069): a title of strangers that has one would turn around what the page itself says behind it, or
-// show the end of a file name as its beginning. HTML has elements and style sheets for that, and the directions of letters
-// need neither. Tags keep them, since a value that a form sends back must be that which came, and so do the elements whose
-// text is edited or run.
+// withoutControls returns a page without the characters that override, embed or isolate the direction of text (U+202A
+// to U+202E and U+2066 to U+2069): a title of strangers that has one would turn around what the page itself says behind
+// it, or show the end of a file name as its beginning. HTML has elements and style sheets for that, and the directions
+// of letters need neither. Tags keep them, since a value that a form sends back must be that which came, and so do the
+// elements whose text is edited or run.
 func withoutControls(page []byte) []byte {
 	if !bytes.Contains(page, []byte("\u202a")[:2]) && !bytes.Contains(page, []byte("\u2066")[:2]) {
 		return page

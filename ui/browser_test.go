@@ -63,9 +63,12 @@ func openBrowser(t *testing.T) (context.Context, context.CancelFunc) {
 	if _, err := os.Stat("dist/manifest.json"); err != nil {
 		skip("the scripts are not built (npm ci --ignore-scripts && npm run build)")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true),
-		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-quic", true), chromedp.Flag("no-first-run", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-domain-reliability", true),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.Flag("hide-scrollbars", true),
+		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-quic", true), chromedp.Flag("no-first-run", true),
+		chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-domain-reliability", true),
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1"))
 	ctx, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(ctx)
@@ -107,7 +110,8 @@ func windowOn(t *testing.T, parent context.Context, base string) *window {
 	err := chromedp.Listen(ctx, func(ev any) {
 		switch e := ev.(type) {
 		case *network.EventRequestWillBeSent:
-			if u := e.Request.URL; !strings.HasPrefix(u, base+"/") && !strings.HasPrefix(u, "data:") && !strings.HasPrefix(u, "blob:"+base) && u != "about:blank" {
+			if u := e.Request.URL; !strings.HasPrefix(u, base+"/") && !strings.HasPrefix(u, "data:") &&
+				!strings.HasPrefix(u, "blob:"+base) && u != "about:blank" {
 				w.fault("a request left the server: " + u)
 			}
 		case *log.EventEntryAdded:
@@ -183,7 +187,8 @@ func (w *window) until(condition string) {
 
 // leaving reports whether a script was interrupted because its page was replaced.
 func leaving(err error) bool {
-	for _, s := range []string{"navigated or closed", "context was destroyed", "Cannot find context", "Cannot find default execution context"} {
+	for _, s := range []string{"navigated or closed", "context was destroyed", "Cannot find context",
+		"Cannot find default execution context"} {
 		if strings.Contains(err.Error(), s) {
 			return true
 		}
@@ -197,7 +202,10 @@ func (w *window) media(dark bool, width, height int64) {
 	if dark {
 		scheme = "dark"
 	}
-	if _, err := chromedp.Call(w.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}); err != nil {
+	if _, err := chromedp.Call(w.ctx, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme},
+				{Name: "prefers-reduced-motion", Value: "reduce"}}}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.do(chromedp.EmulateViewport(width, height))
@@ -212,13 +220,19 @@ func withQueries(w *world) http.Handler {
 		if strings.Contains(query, "MISTAKE") {
 			rw.Header().Set("Content-Type", "application/problem+json")
 			rw.WriteHeader(400)
-			rw.Write([]byte(`{"type":"about:blank","title":"Syntax error","status":400,"detail":"line 2, column 3: unexpected MISTAKE","line":2,"col":3}`))
+			rw.Write(
+				[]byte(
+					`{"type":"about:blank","title":"Syntax error","status":400,"detail":"line 2, column 3: unexpected ` +
+						`MISTAKE","line":2,"col":3}`))
 			return
 		}
 		if strings.Contains(query, "geo:lat") && !strings.Contains(query, "PREFIX geo:") {
 			rw.Header().Set("Content-Type", "application/problem+json")
 			rw.WriteHeader(400)
-			rw.Write([]byte(`{"title":"Syntax error","status":400,"detail":"line 1, column 20: the prefix \"geo:\" is not declared; add \"PREFIX geo: <http://geo.example/>\" at the top","line":1,"column":20}`))
+			rw.Write(
+				[]byte(
+					`{"title":"Syntax error","status":400,"detail":"line 1, column 20: the prefix \"geo:\" is not declared; add \"PREFIX ` +
+						`geo: <http://geo.example/>\" at the top","line":1,"column":20}`))
 			return
 		}
 		if strings.Contains(query, "DEAR") && r.FormValue("timeout") != "" {
@@ -249,8 +263,12 @@ func withQueries(w *world) http.Handler {
 				b.WriteByte(',')
 			}
 			v := w.versions["http://data.city.example/trees.csv"][i%4]
-			fmt.Fprintf(&b, `{"version":{"type":"uri","value":"%s"},"issued":{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#dateTime","value":"%s"},"size":{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#integer","value":"%d"},"lat":{"type":"literal","value":"%f"},"lon":{"type":"literal","value":"%f"}}`,
-				w.mint.Version(v.ID), v.At.Add(time.Duration(i)*time.Minute).Format(time.RFC3339), (i*7919)%10007, 48.1+float64(i%10)/50, 16.2+float64(i%7)/40)
+			fmt.Fprintf(&b,
+				`{"version":{"type":"uri","value":"%s"},"issued":{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#dateTime"`+
+					`,"value":"%s"},"size":{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#integer","value":"%d"},"lat":{"`+
+					`type":"literal","value":"%f"},"lon":{"type":"literal","value":"%f"}}`,
+				w.mint.Version(v.ID), v.At.Add(time.Duration(i)*time.Minute).Format(time.RFC3339), (i*7919)%10007, 48.1+float64(i%10)/50,
+				16.2+float64(i%7)/40)
 		}
 		b.WriteString(`]}}`)
 		rw.Write(b.Bytes())
@@ -295,11 +313,15 @@ func TestBrowserEveryPageIsAccessibleAndKeepsToItself(t *testing.T) {
 				w.until(`document.querySelector(".grid td")`)
 			}
 			eval[bool](w, string(axe)+`;true`)
-			for _, v := range eval[[]string](w, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 160) + " | " + n.failureSummary.slice(0, 200)).join("; ")))`) {
+			for _, v := range eval[[]string](w,
+				`axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => `+
+					`n.html.slice(0, 160) + " | " + n.failureSummary.slice(0, 200)).join("; ")))`) {
 				t.Errorf("%s: %s", at, v)
 			}
 			if over := eval[int](w, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-				widest := eval[[]string](w, `[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, nav") && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((e) => e.outerHTML.slice(0, 120))`)
+				widest := eval[[]string](w,
+					`[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, nav") && `+
+						`e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((e) => e.outerHTML.slice(0, 120))`)
 				t.Errorf("%s: the page is %d pixels wider than the window, for example by %.200q", at, over, widest)
 			}
 			w.report(at)
@@ -321,14 +343,17 @@ func TestBrowserConsoleRunsSortsFiltersAndMarksErrors(t *testing.T) {
 	first := func() string {
 		return eval[string](w, `document.querySelectorAll(".grid tbody tr:not(.space)")[0].cells[3].textContent`)
 	}
-	w.do(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll(".grid th button")].find((b) => b.textContent === "size").click()`))
+	w.do(chromedp.Evaluate[chromedp.Void](
+		`[...document.querySelectorAll(".grid th button")].find((b) => b.textContent === "size").click()`))
 	if got := first(); got != "0" {
 		t.Errorf("sorted by size, the first is %s", got)
 	}
-	eval[bool](w, `(() => { const f = document.querySelector(".filter"); f.value = "7919"; f.dispatchEvent(new Event("input")); return true; })()`)
+	eval[bool](w,
+		`(() => { const f = document.querySelector(".filter"); f.value = "7919"; f.dispatchEvent(new Event("input")); return true; })()`)
 	w.until(`document.querySelectorAll(".grid tbody tr:not(.space)").length === 1`)
 	for _, view := range []string{"Chart", "Timeline", "Map", "Raw", "Table"} {
-		eval[bool](w, `(() => { [...document.querySelectorAll(".views button")].find((b) => b.textContent === "`+view+`").click(); return true; })()`)
+		eval[bool](w, `(() => { [...document.querySelectorAll(".views button")].find((b) => b.textContent === "`+view+
+			`").click(); return true; })()`)
 	}
 	w.report("a good query")
 
@@ -338,7 +363,8 @@ func TestBrowserConsoleRunsSortsFiltersAndMarksErrors(t *testing.T) {
 	if got := eval[string](w, `document.querySelector(".editor").shadowRoot.querySelector(".cm-fault").textContent`); got != "MISTAKE" {
 		t.Errorf("the mark is on %q", got)
 	}
-	eval[bool](w, `(() => { [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "Explain").click(); return true; })()`)
+	eval[bool](w,
+		`(() => { [...document.querySelectorAll(".bar button")].find((b) => b.textContent === "Explain").click(); return true; })()`)
 	w.until(`document.querySelector(".error-box")`)
 	w.report("a bad query")
 	if tabs := eval[int](w, `document.querySelectorAll("[role=tab]").length`); tabs != 2 {
@@ -379,7 +405,8 @@ func TestBrowserCancelsAQueryOnTheServerToo(t *testing.T) {
 	w.until(`document.querySelector("[data-run]").textContent === "Cancel"`)
 	w.until(`/^Running, /.test(document.querySelector("[data-status]").textContent)`)
 	eval[bool](w, `(() => { document.querySelector("[data-run]").click(); return true; })()`)
-	w.until(`document.querySelector("[data-status]").textContent === "Cancelled" && document.querySelector("[data-run]").textContent === "Run"`)
+	w.until(
+		`document.querySelector("[data-status]").textContent === "Cancelled" && document.querySelector("[data-run]").textContent === "Run"`)
 	for deadline := time.Now().Add(10 * time.Second); !world.stopped.Load() && time.Now().Before(deadline); {
 		eval[bool](w, `new Promise((done) => setTimeout(() => done(true), 20))`)
 	}
@@ -404,7 +431,10 @@ func TestBrowserDrawsTenThousandRowsInUnderASecond(t *testing.T) {
 		if n == 10_000 && ms >= 1000 { // the limit: 10,000 rows in under a second
 			t.Errorf("10,000 rows took %d ms", ms)
 		}
-		longest := eval[float64](w, `new Promise((done) => { const g = document.querySelector(".grid"); let worst = 0, i = 0; (function step() { const t = performance.now(); g.scrollTop = g.scrollHeight * ((i * 37) % 100) / 100; g.dispatchEvent(new Event("scroll")); worst = Math.max(worst, performance.now() - t); if (++i < 60) requestAnimationFrame(step); else done(worst); })(); })`)
+		longest := eval[float64](w,
+			`new Promise((done) => { const g = document.querySelector(".grid"); let worst = 0, i = 0; (function step() { const t = `+
+				`performance.now(); g.scrollTop = g.scrollHeight * ((i * 37) % 100) / 100; g.dispatchEvent(new Event("scroll")); worst = `+
+				`Math.max(worst, performance.now() - t); if (++i < 60) requestAnimationFrame(step); else done(worst); })(); })`)
 		t.Logf("the slowest of 60 scroll steps took %.1f ms", longest)
 	}
 	w.report("many rows")
@@ -415,7 +445,8 @@ func TestBrowserDownloadsTheZipByteForByte(t *testing.T) {
 	defer end()
 	w := newWindow(t, ctx, withQueries(newWorld()))
 	dir := t.TempDir()
-	if _, err := chromedp.CallBrowser(w.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
+	if _, err := chromedp.CallBrowser(w.ctx, browser.SetDownloadBehavior,
+		browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
 		t.Fatal(err)
 	}
 	w.open("/console?query=" + url.QueryEscape("SELECT * WHERE { ?s ?p ?o } LIMIT 5"))
@@ -451,12 +482,14 @@ func TestBrowserPagesReadWithoutScript(t *testing.T) {
 	defer end()
 	world := newWorld()
 	w := newWindow(t, ctx, withQueries(world))
-	if _, err := chromedp.Call(w.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+	if _, err := chromedp.Call(w.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		t.Fatal(err)
 	}
 	w.open("/")
 	w.do(chromedp.SendKeys(chromedp.CSS("#q"), "series\r"))
-	// The browser's own tools may look into a page of which the scripts do not run. Each look may meet the page that is left.
+	// The browser's own tools may look into a page of which the scripts do not run. Each look may meet the page that is
+	// left.
 	w.until(`location.pathname === "/search" && document.querySelector("main .resources").innerText.includes("Series 00")`)
 	w.open("/console?query=ASK+%7B%7D")
 	w.do(chromedp.WaitVisible(chromedp.CSS("textarea[name=query]")), chromedp.WaitVisible(chromedp.CSS("button[data-run]")))
@@ -481,7 +514,8 @@ func TestBrowserScreenshots(t *testing.T) {
 	world := newWorld()
 	w := newWindow(t, ctx, withQueries(world))
 	only := os.Getenv("ODARCHIVE_SHOTS_ONLY")
-	for i, path := range append(everyPage(world), "/dataset?url=http://nowhere.example/", "/console?query="+url.QueryEscape("SELECT ?version ?issued ?size WHERE {\n  ?version dct:issued ?issued\n}\nLIMIT 300")) {
+	for i, path := range append(everyPage(world), "/dataset?url=http://nowhere.example/",
+		"/console?query="+url.QueryEscape("SELECT ?version ?issued ?size WHERE {\n  ?version dct:issued ?issued\n}\nLIMIT 300")) {
 		name := fmt.Sprintf("%02d-%s", i, strings.Map(func(r rune) rune {
 			if strings.ContainsRune("/?&=:.%+", r) {
 				return '-'
@@ -541,15 +575,16 @@ func TestBrowserPicturesOfAServer(t *testing.T) {
 	}
 }
 
-// TestBrowserBeginsADiscoveryWithoutScript fills in the form of campaigns, gets a fault, corrects it, and gives an order,
-// as somebody does whose browser runs no scripts; then a page refreshes itself with them.
+// TestBrowserBeginsADiscoveryWithoutScript fills in the form of campaigns, gets a fault, corrects it, and gives an
+// order, as somebody does whose browser runs no scripts; then a page refreshes itself with them.
 func TestBrowserBeginsADiscoveryWithoutScript(t *testing.T) {
 	ctx, end := openBrowser(t)
 	defer end()
 	store := &campaigns{}
 	w := newWindow(t, ctx, siteOf(newWorld(), func(o *ui.Options) { o.Campaigns = store }))
 	w.media(false, 390, 900)
-	if _, err := chromedp.Call(w.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+	if _, err := chromedp.Call(w.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		t.Fatal(err)
 	}
 	text := func() string {
@@ -560,11 +595,13 @@ func TestBrowserBeginsADiscoveryWithoutScript(t *testing.T) {
 		return got
 	}
 	w.open("/campaign")
-	w.do(chromedp.SendKeys(chromedp.CSS("#site-url"), "www.city.example"), chromedp.SendKeys(chromedp.CSS("#site-words"), "trees"), chromedp.SendKeys(chromedp.CSS("#site-token"), "wrong\r"))
+	w.do(chromedp.SendKeys(chromedp.CSS("#site-url"), "www.city.example"), chromedp.SendKeys(chromedp.CSS("#site-words"), "trees"),
+		chromedp.SendKeys(chromedp.CSS("#site-token"), "wrong\r"))
 	w.waitText(text, "not the token of this server")
 	w.do(chromedp.SendKeys(chromedp.CSS("#site-token"), "right\r"))
 	w.waitText(text, "Files found")
-	if len(store.begun) != 1 || store.begun[0].Discover.Keywords[0] != "trees" || store.begun[0].Discover.URL != "https://www.city.example/" {
+	if len(store.begun) != 1 || store.begun[0].Discover.Keywords[0] != "trees" ||
+		store.begun[0].Discover.URL != "https://www.city.example/" {
 		t.Fatalf("%+v", store.begun)
 	}
 	w.do(chromedp.SendKeys(chromedp.CSS("#order-token"), "right"), chromedp.Click(chromedp.CSS(`button[value="stop"]`)))
@@ -577,12 +614,15 @@ func TestBrowserBeginsADiscoveryWithoutScript(t *testing.T) {
 	if !slices.Contains(store.orders, "stop www.city.example") {
 		t.Errorf("orders: %q", store.orders)
 	}
-	if _, err := chromedp.Call(w.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: false}); err != nil {
+	if _, err := chromedp.Call(w.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: false}); err != nil {
 		t.Fatal(err)
 	}
 	w.open("/campaign?name=www.city.example")
 	w.until(`document.querySelector("[data-live-mark]").hidden === false`)
-	eval[bool](w, `(() => { document.querySelector("#order-token").value = "typed"; document.querySelector("#live dd").textContent = "old"; return true; })()`)
+	eval[bool](w,
+		`(() => { document.querySelector("#order-token").value = "typed"; document.querySelector("#live dd").textContent = "old"; return `+
+			`true; })()`)
 	w.until(`document.querySelector("#live dd").textContent === "87"`)
 	if got := eval[string](w, `document.querySelector("#order-token").value`); got != "typed" {
 		t.Errorf("the refresh has taken away what was typed: %q", got)

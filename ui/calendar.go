@@ -23,8 +23,8 @@ type calendar struct {
 	Days  int // with versions, in the year
 }
 
-// calendarOf returns the year that a request asks for with the parameter year, or the one of the latest version. It is nil
-// for a file with few versions, unless the request asks for a year.
+// calendarOf returns the year that a request asks for with the parameter year, or the one of the latest version. It is
+// nil for a file with few versions, unless the request asks for a year.
 func (u *UI) calendarOf(r *http.Request, versions []catalog.Version) (*calendar, error) {
 	asked := r.URL.Query().Get("year")
 	if len(versions) == 0 || asked == "" && len(versions) < calendarFrom {
@@ -55,12 +55,14 @@ func (u *UI) calendarOf(r *http.Request, versions []catalog.Version) (*calendar,
 			days[n-1].Title = fmt.Sprintf("%s: %s", at.Format("2 January 2006"), plural(days[n-1].Count, "version"))
 			continue
 		}
-		days = append(days, plot.Day{Date: at, Count: 1, Href: u.versionPath(v.ID), Title: fmt.Sprintf("%s: version %d", at.Format("2 January 2006"), v.N)})
+		days = append(days, plot.Day{Date: at, Count: 1, Href: u.versionPath(v.ID),
+			Title: fmt.Sprintf("%s: version %d", at.Format("2 January 2006"), v.N)})
 	}
 	c.Days = len(days)
 	for _, y := range years[max(0, len(years)-calendarYears):] {
 		q := url.Values{"url": {latest.URL}, "year": {strconv.Itoa(y)}}
-		c.Years = append(c.Years, choice{fmt.Sprintf("%d (%s)", y, humanCount(counts[y])), "/dataset?" + q.Encode() + "#versions", y == c.Year})
+		c.Years = append(c.Years,
+			choice{fmt.Sprintf("%d (%s)", y, humanCount(counts[y])), "/dataset?" + q.Encode() + "#versions", y == c.Year})
 	}
 	c.Plot = plot.Calendar(c.Year, days, fmt.Sprintf("The days of %d with new versions", c.Year))
 	return c, nil

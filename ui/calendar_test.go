@@ -10,7 +10,8 @@ import (
 // addDaily adds a file with versions on many days of two years, and three on one of them.
 func addDaily(w *world) string {
 	const address = "http://data.city.example/daily.csv"
-	w.add(address, "Daily", "text/csv", "https://portal.city.example/", 300, func(n int) string { return fmt.Sprintf("id,n\n1,%d\n2,%d\n", n, n/30) })
+	w.add(address, "Daily", "text/csv", "https://portal.city.example/", 300,
+		func(n int) string { return fmt.Sprintf("id,n\n1,%d\n2,%d\n", n, n/30) })
 	list := w.versions[address]
 	for i := range list {
 		list[i].At = time.Date(2025, 9, 1, 12, 0, 0, 0, time.UTC).AddDate(0, 0, i)
@@ -28,7 +29,8 @@ func TestAFileWithManyVersionsHasACalendar(t *testing.T) {
 	list := w.versions[address]
 	h := site(w)
 	text := body(t, get(t, h, "/dataset?url="+address))
-	for _, want := range []string{"The days of 2026 with new versions", `aria-label="1 January 2026: version 122"`, "2025 (122)</a>", "2026 (178)</a>", ": 3 versions", list[122].ID} {
+	for _, want := range []string{"The days of 2026 with new versions", `aria-label="1 January 2026: version 122"`, "2025 (122)</a>",
+		"2026 (178)</a>", ": 3 versions", list[122].ID} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}

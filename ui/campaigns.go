@@ -113,7 +113,8 @@ func (u *UI) showCampaign(w http.ResponseWriter, r *http.Request, status int, na
 	if err != nil {
 		return err
 	}
-	v := campaignView{Shown: c, May: u.may(), Signed: signed(r, access.Crawl), Error: fault, Harvest: c.Document.Harvests(), Live: status == http.StatusOK && (c.State == campaign.Running || c.State == campaign.Paused)}
+	v := campaignView{Shown: c, May: u.may(), Signed: signed(r, access.Crawl), Error: fault, Harvest: c.Document.Harvests(),
+		Live: status == http.StatusOK && (c.State == campaign.Running || c.State == campaign.Paused)}
 	return u.render(w, r, status, "campaign", view{Title: "Campaign " + name, Section: "/campaign", Page: v})
 }
 
@@ -156,7 +157,8 @@ func (u *UI) campaignForm(w http.ResponseWriter, r *http.Request) error {
 
 // beginCampaign begins a discovery, unless status says why not.
 func (u *UI) beginCampaign(w http.ResponseWriter, r *http.Request, status int, why string) error {
-	form := siteForm{URL: strings.TrimSpace(r.PostForm.Get("url")), Keywords: strings.TrimSpace(r.PostForm.Get("keywords")), Budget: strings.TrimSpace(r.PostForm.Get("budget"))}
+	form := siteForm{URL: strings.TrimSpace(r.PostForm.Get("url")), Keywords: strings.TrimSpace(r.PostForm.Get("keywords")),
+		Budget: strings.TrimSpace(r.PostForm.Get("budget"))}
 	if status == 0 {
 		name, err := u.begin(context.WithoutCancel(r.Context()), form)
 		if err == nil {
@@ -201,7 +203,8 @@ func (u *UI) begin(ctx context.Context, form siteForm) (name string, err error) 
 // maxNames is how many campaigns may have names made of one host.
 const maxNames = 100
 
-// nameFor returns the name of a discovery of a site: its host, with a number if a campaign about something else has that.
+// nameFor returns the name of a discovery of a site: its host, with a number if a campaign about something else has
+// that.
 func (u *UI) nameFor(ctx context.Context, site string) (string, error) {
 	at, err := url.Parse(site)
 	if err != nil {

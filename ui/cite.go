@@ -36,5 +36,6 @@ func (u *UI) citation(ctx context.Context, h http.Header, res catalog.Resource, 
 
 // plainCitation describes a version so that others can find the same bytes.
 func plainCitation(res catalog.Resource, v catalog.Version, iri string) string {
-	return fmt.Sprintf("%s. %s, version %d of %s. Archived copy: %s", titleOf(res), res.URL, v.N, v.At.UTC().Format("2 January 2006, 15:04:05 UTC"), iri)
+	return fmt.Sprintf("%s. %s, version %d of %s. Archived copy: %s", titleOf(res), res.URL, v.N,
+		v.At.UTC().Format("2 January 2006, 15:04:05 UTC"), iri)
 }

@@ -29,7 +29,8 @@ func (u *UI) console(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("ui: examples: %w", err)
 	}
 	page.JSON = string(raw)
-	return u.render(w, r, http.StatusOK, "console", view{Title: "SPARQL console", Page: page, Scripts: []string{"console.js"}, Styles: []string{"console.css"}, Wide: true})
+	return u.render(w, r, http.StatusOK, "console",
+		view{Title: "SPARQL console", Page: page, Scripts: []string{"console.js"}, Styles: []string{"console.css"}, Wide: true})
 }
 
 // words are what the editor completes: the store's prefixes, classes and predicates, with counts.
@@ -64,8 +65,10 @@ func (u *UI) completion(w http.ResponseWriter, r *http.Request) error {
 	defer c.mu.Unlock()
 	if now := u.now(); c.words.Prefixes == nil || now.Sub(c.at) > completionFresh || now.Before(c.at) {
 		c.words = words{Prefixes: vocab.Prefixes(),
-			Classes:    u.counted(r.Context(), "SELECT ?term (COUNT(*) AS ?n) WHERE { ?s a ?term } GROUP BY ?term ORDER BY DESC(?n) LIMIT 500"),
-			Predicates: u.counted(r.Context(), "SELECT ?term (COUNT(*) AS ?n) WHERE { ?s ?term ?o } GROUP BY ?term ORDER BY DESC(?n) LIMIT 1000")}
+			Classes: u.counted(r.Context(),
+				"SELECT ?term (COUNT(*) AS ?n) WHERE { ?s a ?term } GROUP BY ?term ORDER BY DESC(?n) LIMIT 500"),
+			Predicates: u.counted(r.Context(),
+				"SELECT ?term (COUNT(*) AS ?n) WHERE { ?s ?term ?o } GROUP BY ?term ORDER BY DESC(?n) LIMIT 1000")}
 		c.at = now
 	}
 	w.Header().Set("Cache-Control", "max-age=60")

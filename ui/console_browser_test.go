@@ -30,7 +30,9 @@ const xsdInteger = "http://www.w3.org/2001/XMLSchema#integer"
 
 var places = [][]string{
 	{"Vienna", "<http://www.opengis.net/def/crs/OGC/1.3/CRS84> POINT(16.37 48.21)"},
-	{"Austria, roughly", "POLYGON((9.5 47.3, 13 47.7, 13 48.7, 15 49, 17 48, 16 46.7, 13 46.6, 10 46.9, 9.5 47.3), (12 47, 13 47, 13 47.4, 12 47))"},
+	{
+		"Austria, roughly",
+		"POLYGON((9.5 47.3, 13 47.7, 13 48.7, 15 49, 17 48, 16 46.7, 13 46.6, 10 46.9, 9.5 47.3), (12 47, 13 47, 13 47.4, 12 47))"},
 	{"Danube", "SRID=4326;MULTILINESTRING((8.2 48, 11.4 48.7, 13.4 48.6, 16.4 48.2), (16.4 48.2, 19 47.5, 20.5 44.8, 28.8 45.2))"},
 	{"Cities, latitude first", "<http://www.opengis.net/def/crs/EPSG/0/4326> MULTIPOINT((47.07 15.44), (47.8 13.04), (46.62 14.3))"},
 	{"Lake", `{"type":"Polygon","coordinates":[[[16.6,47.7],[16.9,47.8],[16.85,47.95],[16.65,47.9],[16.6,47.7]]]}`},
@@ -133,14 +135,17 @@ func TestBrowserDrawsGeometriesOverTheWorld(t *testing.T) {
 		t.Errorf("the outline has status %d", got)
 	}
 	text := eval[string](w, `document.querySelector(".map").textContent`)
-	for _, want := range []string{"5 of 7 rows are on the map", "Rows without a place: 1", "reference system http://www.opengis.net/def/crs/EPSG/0/31256", "Natural Earth"} {
+	for _, want := range []string{"5 of 7 rows are on the map", "Rows without a place: 1",
+		"reference system http://www.opengis.net/def/crs/EPSG/0/31256", "Natural Earth"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the map lacks %q: %s", want, text)
 		}
 	}
 	key := func(key string) {
 		t.Helper()
-		eval[bool](w, fmt.Sprintf(`(document.querySelector(".map-frame").dispatchEvent(new KeyboardEvent("keydown", {key: %q, bubbles: true, cancelable: true})), true)`, key))
+		eval[bool](w, fmt.Sprintf(
+			`(document.querySelector(".map-frame").dispatchEvent(new KeyboardEvent("keydown", {key: %q, bubbles: true, cancelable: `+
+				`true})), true)`, key))
 	}
 	extent := `document.querySelector(".map .toolbar [role=status]").textContent`
 	w.until(extent)
@@ -177,7 +182,8 @@ func TestBrowserPivotsAResultAndSavesItAsCSV(t *testing.T) {
 	w := newConsole(t, &endpoint{})
 	w.media(false, 1440, 900)
 	dir := t.TempDir()
-	if _, err := chromedp.CallBrowser(w.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
+	if _, err := chromedp.CallBrowser(w.ctx, browser.SetDownloadBehavior,
+		browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
 		t.Fatal(err)
 	}
 	w.open(treesQuery)
@@ -190,7 +196,10 @@ func TestBrowserPivotsAResultAndSavesItAsCSV(t *testing.T) {
 	}
 	choose := func(label, value string) {
 		t.Helper()
-		eval[bool](w, fmt.Sprintf(`(() => { const s = [...document.querySelectorAll(".pivot label")].find((l) => l.firstChild.textContent === %q).querySelector("select"); s.focus(); s.value = %q; s.dispatchEvent(new Event("change")); return document.activeElement.value === %q; })()`, label+" ", value, value))
+		eval[bool](w, fmt.Sprintf(
+			`(() => { const s = [...document.querySelectorAll(".pivot label")].find((l) => l.firstChild.textContent === `+
+				`%q).querySelector("select"); s.focus(); s.value = %q; s.dispatchEvent(new Event("change")); return `+
+				`document.activeElement.value === %q; })()`, label+" ", value, value))
 	}
 	choose("Show", "max")
 	choose("Columns", "-1")
@@ -221,7 +230,8 @@ func TestBrowserSavesQueriesByName(t *testing.T) {
 	w := newConsole(t, &endpoint{})
 	w.media(false, 1440, 900)
 	dir := t.TempDir()
-	if _, err := chromedp.CallBrowser(w.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
+	if _, err := chromedp.CallBrowser(w.ctx, browser.SetDownloadBehavior,
+		browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
 		t.Fatal(err)
 	}
 	names := `[...document.querySelectorAll(".saved .name")].map((b) => b.textContent).join()`
@@ -230,7 +240,9 @@ func TestBrowserSavesQueriesByName(t *testing.T) {
 	w.press(".bar button", "Saved")
 	save := func(name string) {
 		t.Helper()
-		eval[bool](w, fmt.Sprintf(`(() => { const f = document.querySelector(".saved form.save"); f.querySelector("input").value = %q; f.requestSubmit(); return true; })()`, name))
+		eval[bool](w, fmt.Sprintf(
+			`(() => { const f = document.querySelector(".saved form.save"); f.querySelector("input").value = %q; f.requestSubmit(); `+
+				`return true; })()`, name))
 	}
 	save("Trees by city")
 	w.until(names + ` === "Trees by city"`)
@@ -238,9 +250,13 @@ func TestBrowserSavesQueriesByName(t *testing.T) {
 	save("Other trees")
 	w.until(names + ` === "Other trees,Trees by city"`)
 	w.press(".saved .acts button", "Rename")
-	eval[bool](w, `(() => { const f = document.querySelector(".saved li form"); f.querySelector("input").value = "Trees by city"; f.requestSubmit(); return true; })()`)
+	eval[bool](w,
+		`(() => { const f = document.querySelector(".saved li form"); f.querySelector("input").value = "Trees by city"; `+
+			`f.requestSubmit(); return true; })()`)
 	w.until(says + `.includes("already")`)
-	eval[bool](w, `(() => { const f = document.querySelector(".saved li form"); f.querySelector("input").value = "<b>Shrubs</b>"; f.requestSubmit(); return true; })()`)
+	eval[bool](w,
+		`(() => { const f = document.querySelector(".saved li form"); f.querySelector("input").value = "<b>Shrubs</b>"; `+
+			`f.requestSubmit(); return true; })()`)
 	w.until(names + ` === "<b>Shrubs</b>,Trees by city"`)
 	w.press(".saved .files button", "Export to a file")
 	var file []byte
@@ -257,7 +273,8 @@ func TestBrowserSavesQueriesByName(t *testing.T) {
 	w.open("/console")
 	w.press(".bar button", "Saved")
 	w.press(".saved .name", "<b>Shrubs</b>")
-	w.until(`document.querySelector(".grid td") && document.querySelector("[role=tab][aria-selected=true]").textContent === "<b>Shrubs</b>"`)
+	w.until(
+		`document.querySelector(".grid td") && document.querySelector("[role=tab][aria-selected=true]").textContent === "<b>Shrubs</b>"`)
 
 	// Another browser gets them from the file.
 	eval[bool](w, `(localStorage.clear(), true)`)
@@ -266,7 +283,10 @@ func TestBrowserSavesQueriesByName(t *testing.T) {
 	w.until(`document.querySelector(".saved li").textContent.includes("No query")`)
 	bring := func(text string) {
 		t.Helper()
-		eval[bool](w, fmt.Sprintf(`(() => { const d = new DataTransfer(); d.items.add(new File([%q], "queries.json")); const i = document.querySelector(".saved input[type=file]"); i.files = d.files; i.dispatchEvent(new Event("change")); return true; })()`, text))
+		eval[bool](w, fmt.Sprintf(
+			`(() => { const d = new DataTransfer(); d.items.add(new File([%q], "queries.json")); const i = `+
+				`document.querySelector(".saved input[type=file]"); i.files = d.files; i.dispatchEvent(new Event("change")); return `+
+				`true; })()`, text))
 	}
 	bring("no list")
 	w.until(says + `.includes("not JSON")`)
@@ -279,7 +299,9 @@ func TestBrowserSavesQueriesByName(t *testing.T) {
 	w.until(says + `.includes("full or forbidden")`)
 	w.until(names + ` === "<b>Shrubs</b>,Trees by city"`)
 	w.report("saved queries")
-	if _, err := chromedp.Call(w.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `Object.defineProperty(window, "localStorage", {get() { throw new DOMException("denied", "SecurityError"); }})`}); err != nil {
+	if _, err := chromedp.Call(w.ctx, page.AddScriptToEvaluateOnNewDocument,
+		page.AddScriptToEvaluateOnNewDocumentParams{
+			Source: `Object.defineProperty(window, "localStorage", {get() { throw new DOMException("denied", "SecurityError"); }})`}); err != nil {
 		t.Fatal(err)
 	}
 	w.open(treesQuery)
@@ -291,8 +313,10 @@ func TestBrowserReadsAndWritesAddressesOfYASGUI(t *testing.T) {
 	e := &endpoint{}
 	w := newConsole(t, e)
 	w.media(false, 1440, 900)
-	w.open("/console#" + strings.ReplaceAll(url.Values{"query": {"SELECT * { TREES }"}, "endpoint": {w.base + "/sparql"}, "requestMethod": {"GET"}, "tabTitle": {"Trees & more"}, "outputFormat": {"pivot"},
-		"headers": {`{"Authorization":"Bearer stolen"}`}, "contentTypeSelect": {"text/csv"}, "timeout": {"9999"}, "namedGraph": {"http://g.example/1"}}.Encode(), "+", "%20"))
+	w.open("/console#" + strings.ReplaceAll(url.Values{"query": {"SELECT * { TREES }"}, "endpoint": {w.base + "/sparql"},
+		"requestMethod": {"GET"}, "tabTitle": {"Trees & more"}, "outputFormat": {"pivot"},
+		"headers": {`{"Authorization":"Bearer stolen"}`}, "contentTypeSelect": {"text/csv"}, "timeout": {"9999"},
+		"namedGraph": {"http://g.example/1"}}.Encode(), "+", "%20"))
 	w.until(`document.querySelector(".pivot tbody tr")`)
 	w.until(`document.querySelector("[role=tab][aria-selected=true]").textContent === "Trees & more"`)
 	w.until(`document.querySelector(".notes").textContent.includes("Only these graphs are asked: named <http://g.example/1>")`)
@@ -309,7 +333,8 @@ func TestBrowserReadsAndWritesAddressesOfYASGUI(t *testing.T) {
 	copied := eval[string](w, `window.copied`)
 	_, after, _ := strings.Cut(copied, "#")
 	got, err := url.ParseQuery(after)
-	if err != nil || got.Get("query") != "SELECT * { TREES }" || got.Get("endpoint") != w.base+"/sparql" || got.Get("requestMethod") != "GET" || got.Get("tabTitle") != "Trees & more" || got.Get("outputFormat") != "pivot" {
+	if err != nil || got.Get("query") != "SELECT * { TREES }" || got.Get("endpoint") != w.base+"/sparql" ||
+		got.Get("requestMethod") != "GET" || got.Get("tabTitle") != "Trees & more" || got.Get("outputFormat") != "pivot" {
 		t.Errorf("copied %s, %v", copied, err)
 	}
 	w.fresh(strings.TrimPrefix(copied, w.base))
@@ -323,14 +348,17 @@ func TestBrowserReadsAndWritesAddressesOfYASGUI(t *testing.T) {
 	w.report("addresses of YASGUI")
 }
 
-// TestBrowserAsksNothingElsewhere opens addresses that somebody has sent to have this browser, or this server, ask another.
+// TestBrowserAsksNothingElsewhere opens addresses that somebody has sent to have this browser, or this server, ask
+// another.
 func TestBrowserAsksNothingElsewhere(t *testing.T) {
 	e := &endpoint{}
 	w := newConsole(t, e)
 	w.media(false, 1440, 900)
-	w.open("/console#" + url.Values{"query": {"SELECT * { ?s ?p ?o }"}, "endpoint": {"https://token:secret@other.example/sparql?a=b"}, "headers": {`{"Authorization":"Bearer x"}`}}.Encode())
+	w.open("/console#" + url.Values{"query": {"SELECT * { ?s ?p ?o }"}, "endpoint": {"https://token:secret@other.example/sparql?a=b"},
+		"headers": {`{"Authorization":"Bearer x"}`}}.Encode())
 	w.until(`document.querySelector(".ask-box").textContent.includes("https://other.example/sparql?a=b")`)
-	link := eval[string](w, `(() => { const a = document.querySelector(".ask-box a"); return [a.href, a.rel, a.textContent].join(" | "); })()`)
+	link := eval[string](w,
+		`(() => { const a = document.querySelector(".ask-box a"); return [a.href, a.rel, a.textContent].join(" | "); })()`)
 	if link != "https://other.example/sparql?a=b&query=SELECT+*+%7B+%3Fs+%3Fp+%3Fo+%7D | noopener noreferrer | Open it at other.example" {
 		t.Errorf("the link is %s", link)
 	}
@@ -340,7 +368,8 @@ func TestBrowserAsksNothingElsewhere(t *testing.T) {
 	w.press(".ask-box button", "Run it here")
 	w.until(`document.querySelector(".grid td")`)
 
-	eval[bool](w, `(location.hash = `+strconv.Quote(url.Values{"query": {"SELECT * { ?s ?p ?o } #2"}, "endpoint": {"javascript:alert(1)"}}.Encode())+`, true)`)
+	eval[bool](w, `(location.hash = `+
+		strconv.Quote(url.Values{"query": {"SELECT * { ?s ?p ?o } #2"}, "endpoint": {"javascript:alert(1)"}}.Encode())+`, true)`)
 	w.until(`document.querySelector(".ask-box").textContent.includes("javascript:alert(1)") && !document.querySelector(".ask-box a")`)
 
 	w.fresh("/console?query=" + url.QueryEscape("SELECT * { SERVICE <http://169.254.169.254/> { ?s ?p ?o } }"))
@@ -376,7 +405,10 @@ func TestBrowserConsoleIsAccessibleInEveryView(t *testing.T) {
 		{"map", placesQuery + "#outputFormat=geo", `document.querySelector(".map [data-place]")`},
 		{"pivot", treesQuery + "#outputFormat=pivot", `document.querySelector(".pivot td")`},
 		{"saved", treesQuery, `document.querySelector(".grid td") && document.querySelector(".saved .name")`},
-		{"elsewhere", "/console#query=ASK%7B%7D&endpoint=https%3A%2F%2Fother.example%2Fsparql&headers=%7B%22X-A%22%3A1%7D&defaultGraph=http%3A%2F%2Fg.example%2Fa", `document.querySelector(".ask-box")`},
+		{
+			"elsewhere",
+			"/console#query=ASK%7B%7D&endpoint=https%3A%2F%2Fother.example%2Fsparql&headers=%7B%22X-A%22%3A1%7D&defaultGraph=http%3A%2F%2" +
+				"Fg.example%2Fa", `document.querySelector(".ask-box")`},
 	}
 	for _, look := range []struct {
 		dark  bool
@@ -390,7 +422,9 @@ func TestBrowserConsoleIsAccessibleInEveryView(t *testing.T) {
 			switch state.name {
 			case "saved":
 				w.press(".bar button", "Saved")
-				eval[bool](w, `(() => { const f = document.querySelector(".saved form.save"); f.querySelector("input").value = "Trees of every city by the year in which they were planted, with a long name"; f.requestSubmit(); return true; })()`)
+				eval[bool](w,
+					`(() => { const f = document.querySelector(".saved form.save"); f.querySelector("input").value = "Trees of every `+
+						`city by the year in which they were planted, with a long name"; f.requestSubmit(); return true; })()`)
 			case "map":
 				w.until(state.ready)
 				w.press(".map button", "→")
@@ -398,7 +432,9 @@ func TestBrowserConsoleIsAccessibleInEveryView(t *testing.T) {
 			}
 			w.until(state.ready)
 			eval[bool](w, string(axe)+`;true`)
-			for _, v := range eval[[]string](w, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 160) + " | " + n.failureSummary.slice(0, 200)).join("; ")))`) {
+			for _, v := range eval[[]string](w,
+				`axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => `+
+					`n.html.slice(0, 160) + " | " + n.failureSummary.slice(0, 200)).join("; ")))`) {
 				t.Errorf("%s: %s", at, v)
 			}
 			if over := eval[int](w, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
@@ -409,7 +445,8 @@ func TestBrowserConsoleIsAccessibleInEveryView(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%v.png", state.name, look.width, look.dark)), shot, 0o644); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%v.png", state.name, look.width, look.dark)), shot,
+					0o644); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -102,7 +102,8 @@ func (u *UI) crawls(w http.ResponseWriter, r *http.Request) error {
 		}
 		page.Older = "/crawls?" + older.Encode()
 	}
-	for _, o := range []catalog.Outcome{"", catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.RetryLater, catalog.RobotsDenied, catalog.Blocked} {
+	for _, o := range []catalog.Outcome{"", catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.RetryLater,
+		catalog.RobotsDenied, catalog.Blocked} {
 		link := url.Values{}
 		if o != "" {
 			link.Set("outcome", string(o))

@@ -21,18 +21,24 @@ func TestThePagesSayHowTheCrawlGoesAndWhatItWaitsFor(t *testing.T) {
 		"held":    {crawler.Status{Held: "the disk is nearly full", Since: running}, "The crawl is on hold: the disk is nearly full."},
 		"serving": {crawler.Status{}, "This server does not crawl: it was started with --no-crawl."},
 		"busy": {crawler.Status{Since: running, Active: 3, Rate: 2.25, Fetches: 120, Failed: 4, Kept: 7, Bytes: 5e6},
-			"3 hosts are being visited, 2.2 fetches a second. Since the crawl started 2 h ago: 120 fetches, 4 failed, 7 new versions, 5.0 MB."},
+			"3 hosts are being visited, 2.2 fetches a second. Since the crawl started 2 h ago: 120 fetches, 4 failed, 7 new versions, " +
+				"5.0 MB."},
 		"waiting": {crawler.Status{Since: running, NextDue: running, Queue: crawler.Waits{Due: 5, More: 2, Hosts: []crawler.HostWait{
 			{Host: "a.example", Due: 4, Until: fixedNow.Add(3 * time.Hour), Why: "retry-after"},
-			{Host: "b.example", Door: "ftp://b.example", Due: 1, Until: fixedNow.Add(4 * time.Hour), Why: "back-off", Failures: 3, Failure: "refused"}}}},
+			{Host: "b.example", Door: "ftp://b.example", Due: 1, Until: fixedNow.Add(4 * time.Hour), Why: "back-off", Failures: 3,
+				Failure: "refused"}}}},
 			"5 files are due; none may be asked for yet. a.example may be asked again in 3 h (it asked to be left alone): 4 files. " +
 				"ftp://b.example may be asked again in 4 h (3 failures in a row: refused): 1 file. 2 more hosts wait."},
-		"partly": {crawler.Status{Since: running, NextDue: running, Queue: crawler.Waits{Due: 1, Askable: 1}}, "1 file is due; 1 may be asked for now."},
-		"idle":   {crawler.Status{Since: running, Queue: crawler.Waits{NextDue: fixedNow.Add(3 * time.Hour)}}, "Nothing is due; the next visit is in 3 h."},
+		"partly": {crawler.Status{Since: running, NextDue: running, Queue: crawler.Waits{Due: 1, Askable: 1}},
+			"1 file is due; 1 may be asked for now."},
+		"idle": {crawler.Status{Since: running, Queue: crawler.Waits{NextDue: fixedNow.Add(3 * time.Hour)}},
+			"Nothing is due; the next visit is in 3 h."},
 		"a job fails": {crawler.Status{Since: running, Jobs: []supervise.Job{{Name: "joining", State: supervise.Running},
 			{Name: "planning", State: supervise.Waiting, Error: "no room", FailedAt: running, Next: fixedNow.Add(3 * time.Hour)}}},
 			"Nothing is queued. The job planning failed 2 h ago and is retried in 3 h: no room"},
-		"a job has stopped": {crawler.Status{Since: running, Jobs: []supervise.Job{{Name: "crawling", State: supervise.Stopped, Error: "the disk is gone", FailedAt: running}}},
+		"a job has stopped": {
+			crawler.Status{Since: running,
+				Jobs: []supervise.Job{{Name: "crawling", State: supervise.Stopped, Error: "the disk is gone", FailedAt: running}}},
 			"The job crawling failed 2 h ago and is stopped until the program restarts: the disk is gone"},
 		"empty": {crawler.Status{Since: running}, "Nothing is queued."},
 	} {
@@ -59,7 +65,8 @@ func TestTheCrawlsPageListsFaultsOfTheProgram(t *testing.T) {
 		{URL: "http://h.example/<odd>.csv", At: fixedNow.Add(-time.Minute), Why: "inspect: a fault of this program: <b>", Times: 3},
 	}}}
 	page := body(t, get(t, site(w), "/crawls"))
-	for _, want := range []string{"Errors of this program", "2 files", "/dataset?url=http%3A%2F%2Fh.example%2F%3Codd%3E.csv", "program: &lt;b&gt;"} {
+	for _, want := range []string{"Errors of this program", "2 files", "/dataset?url=http%3A%2F%2Fh.example%2F%3Codd%3E.csv",
+		"program: &lt;b&gt;"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("/crawls lacks %q: %s", want, page)
 		}

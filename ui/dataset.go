@@ -71,7 +71,9 @@ func (u *UI) said(ctx context.Context, iri string) (about.Dataset, error) {
 
 func (u *UI) portalDataset(w http.ResponseWriter, r *http.Request, entry catalog.DatasetEntry) error {
 	ctx := r.Context()
-	page := datasetPage{Entry: entry, All: withPrefixes("SELECT ?version WHERE {\n  <" + iriText(entry.IRI) + "> dcat:distribution ?resource .\n  ?resource dct:hasVersion ?version .\n}")}
+	page := datasetPage{Entry: entry,
+		All: withPrefixes("SELECT ?version WHERE {\n  <" + iriText(entry.IRI) +
+			"> dcat:distribution ?resource .\n  ?resource dct:hasVersion ?version .\n}")}
 	if entry.Portal != "" {
 		portal, _, err := u.portal(ctx, entry.Portal)
 		if err != nil {
@@ -102,7 +104,8 @@ func (u *UI) portalDataset(w http.ResponseWriter, r *http.Request, entry catalog
 		return err
 	}
 	title := cmp.Or(entry.Title, entry.IRI)
-	v := view{Title: title, Section: "/portals", Page: page, Feed: feedOf("dataset", entry.IRI), Canonical: u.mint.Page(entry.IRI), Data: u.datasetData(page)}
+	v := view{Title: title, Section: "/portals", Page: page, Feed: feedOf("dataset", entry.IRI), Canonical: u.mint.Page(entry.IRI),
+		Data: u.datasetData(page)}
 	v.About = v.Data["description"].(string)
 	return u.render(w, r, http.StatusOK, "portaldataset", v)
 }
@@ -199,7 +202,8 @@ func shortened(s string, n int) string {
 	return s
 }
 
-// plainText returns a description without the tags and entities of HTML, which portals write into it. The result is text, not markup.
+// plainText returns a description without the tags and entities of HTML, which portals write into it. The result is
+// text, not markup.
 func plainText(s string) string {
 	var b strings.Builder
 	for s != "" {

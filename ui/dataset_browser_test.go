@@ -21,13 +21,15 @@ import (
 // portalWorld is the world with what portals say of its datasets, with citations, and with a portal whose files fail.
 func portalWorld() (pages http.Handler, dataset string) {
 	w := newWorld()
-	w.resources[0].Outcome, w.resources[0].Errors, w.resources[0].ErrorClass, w.resources[0].Why = catalog.NoVersion, 3, catalog.ErrHTTPStatus, "the server answered 410 Gone"
+	w.resources[0].Outcome, w.resources[0].Errors, w.resources[0].ErrorClass, w.resources[0].Why = catalog.NoVersion, 3,
+		catalog.ErrHTTPStatus, "the server answered 410 Gone"
 	dataset = w.resources[0].Datasets[0]
 	inner := siteOf(w, func(o *ui.Options) {
 		o.About = says
 		o.Select = withQueriesSelect
 		o.Cite = func(_ context.Context, version, address string) (ui.Citation, error) {
-			return ui.Citation{Text: "City of Trees (2020). Trees [Data set]. " + address + version, Formats: []string{"bibtex", "ris", "csl", "datacite"}}, nil
+			return ui.Citation{Text: "City of Trees (2020). Trees [Data set]. " + address + version,
+				Formats: []string{"bibtex", "ris", "csl", "datacite"}}, nil
 		}
 	})
 	r := chi.NewRouter()
@@ -62,11 +64,14 @@ func TestBrowserPagesOfPortalsOnEveryWidth(t *testing.T) {
 		width int64
 	}{{false, 1440}, {true, 768}, {false, 390}, {true, 390}} {
 		w.media(look.dark, look.width, 900)
-		for _, path := range []string{dataset, "/dataset?url=http%3A%2F%2Fdata.city.example%2Ftrees.csv", "/portals", "/dataset?url=https%3A%2F%2Fportal.city.example%2F", "/statistics"} {
+		for _, path := range []string{dataset, "/dataset?url=http%3A%2F%2Fdata.city.example%2Ftrees.csv", "/portals",
+			"/dataset?url=https%3A%2F%2Fportal.city.example%2F", "/statistics"} {
 			at := fmt.Sprintf("%s at %d, dark %v", path, look.width, look.dark)
 			w.open(path)
 			eval[bool](w, string(axe)+`;true`)
-			for _, v := range eval[[]string](w, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 160) + " | " + n.failureSummary.slice(0, 200)).join("; ")))`) {
+			for _, v := range eval[[]string](w,
+				`axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => `+
+					`n.html.slice(0, 160) + " | " + n.failureSummary.slice(0, 200)).join("; ")))`) {
 				t.Errorf("%s: %s", at, v)
 			}
 			if over := eval[int](w, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
@@ -90,7 +95,9 @@ func TestBrowserCitesADatasetAndSubscribes(t *testing.T) {
 		t.Errorf("the citation is %q", cite)
 	}
 	feed := eval[string](w, `document.querySelector('link[type="application/atom+xml"]').getAttribute("href")`)
-	if seen := eval[string](w, `document.querySelector('.feed a[type="application/atom+xml"]').getAttribute("href")`); !strings.HasPrefix(feed, "/feed.atom?dataset=") || seen != feed {
+	if seen := eval[string](w,
+		`document.querySelector('.feed a[type="application/atom+xml"]').getAttribute("href")`); !strings.HasPrefix(feed,
+		"/feed.atom?dataset=") || seen != feed {
 		t.Errorf("feeds at %q and %q", feed, seen)
 	}
 	w.do(chromedp.Click(chromedp.CSS(`.formats a[href*="format=bibtex"]`)))
@@ -108,5 +115,6 @@ func TestBrowserFindsThePortalsThatAreBroken(t *testing.T) {
 	w.do(chromedp.Click(chromedp.CSS(`nav a[href="/portals"]`)))
 	w.until(`location.pathname === "/portals" && document.querySelector('td a[href*="outcome=no-version"]')`)
 	w.do(chromedp.Click(chromedp.CSS(`td a[href*="outcome=no-version"]`)))
-	w.until(`location.pathname === "/search" && location.search.includes("outcome=no-version") && document.querySelector(".resources .title")`)
+	w.until(
+		`location.pathname === "/search" && location.search.includes("outcome=no-version") && document.querySelector(".resources .title")`)
 }

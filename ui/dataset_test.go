@@ -47,10 +47,16 @@ func checkData(t *testing.T, address string, n *html.Node) {
 // says is what a portal says of every dataset: with markup, and with addresses that must not become links.
 func says(_ context.Context, iris ...string) (map[string]about.Dataset, error) {
 	d := about.Dataset{
-		Title: []about.Text{{Value: "Trees", Lang: "en"}}, Description: []about.Text{{Value: "<p>All <b>trees</b> of the city, 3 < 4 &amp; old.</p><script>alert(1)</script>", Lang: "en"}, {Value: "Alle Bäume", Lang: "de"}},
-		Keywords: []about.Text{{Value: "trees"}, {Value: "</script><script>alert(2)</script>"}}, Themes: []about.Thing{{IRI: "http://publications.europa.eu/resource/authority/data-theme/ENVI", Label: "Environment"}},
-		Publisher: about.Agent{Name: "City of Trees", IRI: "javascript:alert(3)"}, Contact: about.Agent{Name: "The desk", Mail: "desk@city.example"}, Licence: about.Thing{IRI: "https://creativecommons.org/licenses/by/4.0/", Label: "CC BY 4.0"},
-		Frequency: about.Thing{Label: "every month"}, Issued: "2020-02-03", Modified: "soon", Temporal: []about.Period{{Start: "2019-01-01"}},
+		Title: []about.Text{{Value: "Trees", Lang: "en"}},
+		Description: []about.Text{{Value: "<p>All <b>trees</b> of the city, 3 < 4 &amp; old.</p><script>alert(1)</script>", Lang: "en"},
+			{Value: "Alle Bäume", Lang: "de"}},
+		Keywords:  []about.Text{{Value: "trees"}, {Value: "</script><script>alert(2)</script>"}},
+		Themes:    []about.Thing{{IRI: "http://publications.europa.eu/resource/authority/data-theme/ENVI", Label: "Environment"}},
+		Publisher: about.Agent{Name: "City of Trees", IRI: "javascript:alert(3)"},
+		Contact:   about.Agent{Name: "The desk", Mail: "desk@city.example"},
+		Licence:   about.Thing{IRI: "https://creativecommons.org/licenses/by/4.0/", Label: "CC BY 4.0"},
+		Frequency: about.Thing{Label: "every month"}, Issued: "2020-02-03", Modified: "soon",
+		Temporal: []about.Period{{Start: "2019-01-01"}},
 	}
 	all := map[string]about.Dataset{}
 	for _, iri := range iris {
@@ -66,7 +72,10 @@ func TestTheDatasetPageSaysWhatThePortalSays(t *testing.T) {
 	address := "/dataset?url=" + "https%3A%2F%2Fportal.city.example%2Fdataset%2F" + w.resources[0].ID[:6]
 	res := get(t, h, address)
 	text := body(t, res)
-	for _, want := range []string{"City of Trees", ">CC BY 4.0</a>", "mailto:desk@city.example", "Environment", "every month", "1 January 2019", "3 February 2020", "soon", "How it changes", "The first rows of", "species", "All trees of the city, 3 &lt; 4 &amp; old", "Alle Bäume", `lang="de"`, "/search?q=trees", "/get/file/http://data.city.example/trees.csv", `rel="canonical"`, `name="description"`} {
+	for _, want := range []string{"City of Trees", ">CC BY 4.0</a>", "mailto:desk@city.example", "Environment", "every month",
+		"1 January 2019", "3 February 2020", "soon", "How it changes", "The first rows of", "species",
+		"All trees of the city, 3 &lt; 4 &amp; old", "Alle Bäume", `lang="de"`, "/search?q=trees",
+		"/get/file/http://data.city.example/trees.csv", `rel="canonical"`, `name="description"`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -100,11 +109,15 @@ func TestPagesSaySinceWhenAFileIsGone(t *testing.T) {
 	since := w.now.Add(-40 * time.Hour)
 	var visits []catalog.Activity
 	for i := range 2 {
-		visits = append(visits, catalog.Activity{ID: "gone" + string(rune('a'+i)), URL: r.URL, Start: since.Add(time.Duration(1-i) * time.Hour), End: since.Add(time.Duration(1-i) * time.Hour), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: http.StatusGone})
+		visits = append(visits,
+			catalog.Activity{ID: "gone" + string(rune('a'+i)), URL: r.URL, Start: since.Add(time.Duration(1-i) * time.Hour),
+				End: since.Add(time.Duration(1-i) * time.Hour), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus,
+				Status: http.StatusGone})
 	}
 	w.visits = append(visits, w.visits...)
 	h := siteOf(w, func(o *ui.Options) { o.About = says })
-	for _, address := range []string{"/dataset?url=http%3A%2F%2Fdata.city.example%2Ftrees.csv", "/dataset?url=https%3A%2F%2Fportal.city.example%2Fdataset%2F" + r.ID[:6]} {
+	for _, address := range []string{"/dataset?url=http%3A%2F%2Fdata.city.example%2Ftrees.csv",
+		"/dataset?url=https%3A%2F%2Fportal.city.example%2Fdataset%2F" + r.ID[:6]} {
 		text := strings.ToLower(body(t, get(t, h, address)))
 		for _, want := range []string{"gone at the source", "since " + strings.ToLower(since.Format("2 January 2006")), "410 gone"} {
 			if !strings.Contains(text, want) {

@@ -106,12 +106,15 @@ func (u *UI) changesOf(ctx context.Context, p *datasetPage) error {
 	span := last.Sub(first)
 	switch n := len(days); {
 	case span < 24*time.Hour:
-		p.Every, p.Changes = "not known yet", "It was first archived on "+first.UTC().Format("2 January 2006")+", too recently to say how often it changes."
+		p.Every, p.Changes = "not known yet",
+			"It was first archived on "+first.UTC().Format("2 January 2006")+", too recently to say how often it changes."
 	case n == 0:
-		p.Every, p.Changes = "no change seen", fmt.Sprintf("No file has changed from %s to %s.", first.UTC().Format("2 January 2006"), last.UTC().Format("2 January 2006"))
+		p.Every, p.Changes = "no change seen",
+			fmt.Sprintf("No file has changed from %s to %s.", first.UTC().Format("2 January 2006"), last.UTC().Format("2 January 2006"))
 	default:
 		p.Every = "about every " + Span(span/time.Duration(n))
-		p.Changes = fmt.Sprintf("Files changed on %s from %s to %s, %s.", plural(n, "day"), first.UTC().Format("2 January 2006"), last.UTC().Format("2 January 2006"), p.Every)
+		p.Changes = fmt.Sprintf("Files changed on %s from %s to %s, %s.", plural(n, "day"), first.UTC().Format("2 January 2006"),
+			last.UTC().Format("2 January 2006"), p.Every)
 	}
 	if f := cmp.Or(p.Says.Frequency.Label, p.Says.Frequency.IRI); f != "" {
 		p.Changes += " According to its portal, it is updated: " + f + "."
@@ -141,7 +144,8 @@ func (u *UI) glance(ctx context.Context, files []datasetFile) (*glance, error) {
 		if err != nil || p.Kind != "table" {
 			return nil, err
 		}
-		g := &glance{Title: titleOf(f.Resource), URL: f.URL, Header: p.Header[:min(len(p.Header), glanceColumns)], Columns: max(0, len(p.Header)-glanceColumns)}
+		g := &glance{Title: titleOf(f.Resource), URL: f.URL, Header: p.Header[:min(len(p.Header), glanceColumns)],
+			Columns: max(0, len(p.Header)-glanceColumns)}
 		for i := range g.Header {
 			g.Header[i] = shortened(g.Header[i], glanceCell)
 		}

@@ -41,8 +41,8 @@ type diffPage struct {
 
 const diffBytes = 2 << 20 // of each version
 
-// Diff answers with the page of the differences between two versions, named by the parameters from and to. Package changes
-// calls it for /diff.
+// Diff answers with the page of the differences between two versions, named by the parameters from and to. Package
+// changes calls it for /diff.
 func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	ctx := r.Context()
@@ -50,7 +50,8 @@ func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error {
 	for i, name := range []string{"from", "to"} {
 		id := q.Get(name)
 		if _, _, ok := ns.SplitVersionID(id); !ok {
-			return problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is not a version id: expected 24 hexadecimal digits, _ and a number", name, id)
+			return problem.Newf(http.StatusBadRequest, "Bad parameter",
+				"%s=%q is not a version id: expected 24 hexadecimal digits, _ and a number", name, id)
 		}
 		var err error
 		if two[i], err = u.archive.Version(ctx, id); err != nil {
@@ -82,7 +83,8 @@ func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.link(data.ChangesKey(r), offset)
 	if c := &page.Changes; len(c.Columns) > maxKeys { // the key is always among the columns on offer
-		c.Columns = append(slices.Clone(c.Key), slices.DeleteFunc(c.Columns[:maxKeys], func(name string) bool { return slices.Contains(c.Key, name) })...)
+		c.Columns = append(slices.Clone(c.Key),
+			slices.DeleteFunc(c.Columns[:maxKeys], func(name string) bool { return slices.Contains(c.Key, name) })...)
 	}
 	if !page.Same && page.KeyFault == "" {
 		if err := u.compare(ctx, &page); err != nil {
@@ -90,7 +92,8 @@ func (u *UI) Diff(w http.ResponseWriter, r *http.Request) error {
 		}
 		page.turn(q)
 	}
-	return u.render(w, r, status, "diff", view{Title: fmt.Sprintf("%s, version %d to %d", titleOf(page.Resource), page.From.N, page.To.N), Page: page})
+	return u.render(w, r, status, "diff",
+		view{Title: fmt.Sprintf("%s, version %d to %d", titleOf(page.Resource), page.From.N, page.To.N), Page: page})
 }
 
 // diffRows is the maximum number of changes of a kind on a page.

@@ -93,7 +93,8 @@ func TestTheDocumentationIsServedWithAllItsLinks(t *testing.T) {
 func TestTheDocumentationIsThereAsMarkdownToo(t *testing.T) {
 	t.Parallel()
 	h := site(newWorld())
-	for address, want := range map[string]string{"/docs/tutorial.md": "# From nothing", "/docs/README.md": "# Documentation", "/docs/source/triplestore/wal/FORMAT.md": "# "} {
+	for address, want := range map[string]string{"/docs/tutorial.md": "# From nothing", "/docs/README.md": "# Documentation",
+		"/docs/source/triplestore/wal/FORMAT.md": "# "} {
 		res := get(t, h, address)
 		if text := body(t, res); !strings.HasPrefix(text, want) || res.Header.Get("Content-Type") != "text/markdown; charset=utf-8" {
 			t.Errorf("%s: %s, %.40q", address, res.Header.Get("Content-Type"), text)
@@ -102,7 +103,8 @@ func TestTheDocumentationIsThereAsMarkdownToo(t *testing.T) {
 	if res := get(t, h, "/docs"); res.StatusCode != http.StatusPermanentRedirect || res.Header.Get("Location") != "docs/" {
 		t.Errorf("/docs: %d to %q", res.StatusCode, res.Header.Get("Location"))
 	}
-	for _, address := range []string{"/docs/nothing", "/docs/../ui.go", "/docs/pictures/..%2Fdocs.go", "/docs/pictures/", "/docs/tutorial/", "/docs/docs.go", "/docs/.md"} {
+	for _, address := range []string{"/docs/nothing", "/docs/../ui.go", "/docs/pictures/..%2Fdocs.go", "/docs/pictures/", "/docs/tutorial/",
+		"/docs/docs.go", "/docs/.md"} {
 		if res := get(t, h, address); res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: status %d", address, res.StatusCode)
 		}

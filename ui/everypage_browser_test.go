@@ -40,7 +40,8 @@ func TestBrowserEveryPageOfTheProgramIsAccessible(t *testing.T) {
 		base = startDemo(t)
 	}
 	pages := shapesOf(t, base)
-	for _, must := range []string{"/", "/search", "/portals", "/dataset?url", "/api/v1/get/file/id/…", "/table/…", "/describe?iri", "/crawls", "/campaign", "/hosts", "/operation", "/statistics", "/fixity", "/console", "/api-doc", "/docs/"} {
+	for _, must := range []string{"/", "/search", "/portals", "/dataset?url", "/api/v1/get/file/id/…", "/table/…", "/describe?iri",
+		"/crawls", "/campaign", "/hosts", "/operation", "/statistics", "/fixity", "/console", "/api-doc", "/docs/"} {
 		if pages[must] == nil {
 			t.Errorf("no link leads to a page %s", must)
 		}
@@ -77,17 +78,22 @@ func (w *window) examine(axe, path, at string) {
 		w.until(`document.querySelector("[data-results] > div").children.length > 0`)
 	}
 	eval[bool](w, axe+`;true`)
-	for _, v := range eval[[]string](w, `axe.run(document, {resultTypes: ["violations"], rules: {"target-size": {enabled: true}}}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 5).map((n) => n.html.slice(0, 160) + " | " + n.failureSummary.slice(0, 200)).join("; ")))`) {
+	for _, v := range eval[[]string](w,
+		`axe.run(document, {resultTypes: ["violations"], rules: {"target-size": {enabled: true}}}).then((r) => r.violations.map((v) => `+
+			`v.id + ": " + v.nodes.slice(0, 5).map((n) => n.html.slice(0, 160) + " | " + n.failureSummary.slice(0, 200)).join("; ")))`) {
 		w.t.Errorf("%s: %s", at, v)
 	}
 	if over := eval[int](w, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
-		widest := eval[[]string](w, `[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, nav") && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((e) => e.outerHTML.slice(0, 120))`)
+		widest := eval[[]string](w,
+			`[...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, nav") && e.getBoundingClientRect().right > `+
+				`document.documentElement.clientWidth + 1).map((e) => e.outerHTML.slice(0, 120))`)
 		w.t.Errorf("%s: the page is %d pixels wider than the window, for example by %.200q", at, over, widest)
 	}
 	w.report(at)
 }
 
-// shapesOf follows the links of a server's pages, and returns some addresses of each shape. It looks at the weight of each.
+// shapesOf follows the links of a server's pages, and returns some addresses of each shape. It looks at the weight of
+// each.
 func shapesOf(t *testing.T, base string) map[string][]string {
 	t.Helper()
 	found, others := map[string][]string{}, map[string]bool{} // others are no pages
@@ -131,7 +137,8 @@ func shapesOf(t *testing.T, base string) map[string][]string {
 				}
 				weight += weights[asset]
 			}
-			if href := attribute(n, "href"); n.Data == "a" && strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") && len(queue) < 10_000 {
+			if href := attribute(n, "href"); n.Data == "a" && strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "//") &&
+				len(queue) < 10_000 {
 				href, _, _ = strings.Cut(href, "#")
 				queue = append(queue, href)
 			}
@@ -151,7 +158,8 @@ func shapeOf(path string) string {
 		return path
 	}
 	shape := u.Path
-	for _, many := range []string{"/table/", "/activity/", "/event/", "/api/v1/get/file/id/", "/get/file/id/", "/api/v1/get/", "/get/", "/graph/", "/ns/", "/docs/reference/commands/", "/docs/reference/", "/docs/howto/", "/timemap/", "/timegate/", "/web/", "/ldes/"} {
+	for _, many := range []string{"/table/", "/activity/", "/event/", "/api/v1/get/file/id/", "/get/file/id/", "/api/v1/get/", "/get/",
+		"/graph/", "/ns/", "/docs/reference/commands/", "/docs/reference/", "/docs/howto/", "/timemap/", "/timegate/", "/web/", "/ldes/"} {
 		if rest, ok := strings.CutPrefix(shape, many); ok && rest != "" {
 			shape = many + "…"
 			break

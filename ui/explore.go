@@ -117,7 +117,8 @@ type chart struct {
 func (u *UI) tablePage(w http.ResponseWriter, r *http.Request) error {
 	id, q, ctx := chi.URLParam(r, "id"), r.URL.Query(), r.Context()
 	if _, _, ok := ns.SplitVersionID(id); !ok || u.tables == nil {
-		return problem.Newf(http.StatusNotFound, "Unknown version", "%q is not a version id: expected 24 hexadecimal digits, _ and a number", id)
+		return problem.Newf(http.StatusNotFound, "Unknown version",
+			"%q is not a version id: expected 24 hexadecimal digits, _ and a number", id)
 	}
 	v, err := u.archive.Version(ctx, id)
 	if err != nil {
@@ -151,10 +152,12 @@ func (u *UI) tablePage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := &explorePage{Version: v, Title: titleOf(res), Crumbs: append(crumbs(res), crumb{titleOf(res), pagePath(res.URL)}, crumb{"Version " + humanCount(v.N), u.versionPath(id)})}
+	page := &explorePage{Version: v, Title: titleOf(res),
+		Crumbs: append(crumbs(res), crumb{titleOf(res), pagePath(res.URL)}, crumb{"Version " + humanCount(v.N), u.versionPath(id)})}
 	status := http.StatusOK
 	found, err := u.tables.Read(ctx, request)
-	if fault, ok := errors.AsType[*problem.Error](err); ok && fault.Status == http.StatusBadRequest && (request.Where != "" || len(request.Order) > 0) {
+	if fault, ok := errors.AsType[*problem.Error](err); ok && fault.Status == http.StatusBadRequest &&
+		(request.Where != "" || len(request.Order) > 0) {
 		status, page.Fault = http.StatusBadRequest, fault.Detail // the form is shown, to ask otherwise
 		request.Where, request.Order, request.Offset = "", nil, 0
 		found, err = u.tables.Read(ctx, request)
@@ -162,7 +165,8 @@ func (u *UI) tablePage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page.State = exploring{Table: request.Table, Where: found.Where, Order: strings.Join(request.Order, ","), Offset: request.Offset, From: min(from, max(len(found.Columns)-1, 0))}
+	page.State = exploring{Table: request.Table, Where: found.Where, Order: strings.Join(request.Order, ","), Offset: request.Offset,
+		From: min(from, max(len(found.Columns)-1, 0))}
 	if page.Fault == "" && row < 0 && request.Where != "" && len(found.Where) == 0 {
 		page.State.Where = nil
 	}

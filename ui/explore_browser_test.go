@@ -30,7 +30,8 @@ func withFiles(w *world) http.Handler {
 	return r
 }
 
-// TestBrowserExploresTablesOnEveryWidth runs axe-core over the pages of tables, and looks for what is wider than the window.
+// TestBrowserExploresTablesOnEveryWidth runs axe-core over the pages of tables, and looks for what is wider than the
+// window.
 func TestBrowserExploresTablesOnEveryWidth(t *testing.T) {
 	axe, err := os.ReadFile("node_modules/axe-core/axe.min.js")
 	if err != nil {
@@ -50,7 +51,9 @@ func TestBrowserExploresTablesOnEveryWidth(t *testing.T) {
 				at := fmt.Sprintf("%s%s at %d, dark %v", name, state, look.width, look.dark)
 				w.open(path + state)
 				eval[bool](w, string(axe)+`;true`)
-				for _, v := range eval[[]string](w, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 160) + " | " + n.failureSummary.slice(0, 200)).join("; ")))`) {
+				for _, v := range eval[[]string](w,
+					`axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.map((v) => v.id + ": " + v.nodes.map((n) `+
+						`=> n.html.slice(0, 160) + " | " + n.failureSummary.slice(0, 200)).join("; ")))`) {
 					t.Errorf("%s: %s", at, v)
 				}
 				if over := eval[int](w, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
@@ -61,7 +64,9 @@ func TestBrowserExploresTablesOnEveryWidth(t *testing.T) {
 		}
 	}
 	w.open(pages["stops"])
-	if left := eval[float64](w, `(() => { const s = document.querySelector(".explore"); s.scrollLeft = 200; return s.querySelector("tbody th").getBoundingClientRect().left - s.getBoundingClientRect().left; })()`); left < 0 || left > 2 {
+	if left := eval[float64](w,
+		`(() => { const s = document.querySelector(".explore"); s.scrollLeft = 200; return s.querySelector("tbody `+
+			`th").getBoundingClientRect().left - s.getBoundingClientRect().left; })()`); left < 0 || left > 2 {
 		t.Errorf("the first column is not fixed: it is at %v", left)
 	}
 }
@@ -76,7 +81,9 @@ func TestBrowserFiltersATableAndDownloadsIt(t *testing.T) {
 	w.open("/version?id=" + strings.TrimPrefix(pages["stops"], "/table/"))
 	w.do(chromedp.Click(chromedp.CSS(`a[href^="/table/"]`)))
 	w.until(`location.pathname.startsWith("/table/") && document.querySelector(".explore")`)
-	eval[bool](w, `(() => { const f = document.querySelector("form.pick[role=search]"); f.elements.c.value = "zone"; f.elements.op.value = "="; f.elements.v.value = "rim"; f.requestSubmit(); return true; })()`)
+	eval[bool](w,
+		`(() => { const f = document.querySelector("form.pick[role=search]"); f.elements.c.value = "zone"; f.elements.op.value = "="; `+
+			`f.elements.v.value = "rim"; f.requestSubmit(); return true; })()`)
 	w.until(`location.search.includes("where=") && document.querySelector(".chip")`)
 	w.do(chromedp.Click(chromedp.CSS(`.explore thead a`)))
 	w.until(`document.querySelector("th[aria-sort=ascending]")`)
@@ -85,7 +92,8 @@ func TestBrowserFiltersATableAndDownloadsIt(t *testing.T) {
 	}
 
 	dir := t.TempDir()
-	if _, err := chromedp.CallBrowser(w.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
+	if _, err := chromedp.CallBrowser(w.ctx, browser.SetDownloadBehavior,
+		browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
 		t.Fatal(err)
 	}
 	eval[bool](w, `(() => { [...document.querySelectorAll(".formats a")].find((a) => a.textContent === "CSV").click(); return true; })()`)
@@ -100,17 +108,21 @@ func TestBrowserFiltersATableAndDownloadsIt(t *testing.T) {
 		}
 		eval[bool](w, `new Promise((done) => setTimeout(() => done(true), 50))`)
 	}
-	if lines := strings.Split(saved, "\n"); len(lines) != 102 || lines[0] != "stop,lat,lon,share,opened,zone" || lines[1] != "Stop 2,48.1515,16.2529,0.025,1952-03-03,rim" {
+	if lines := strings.Split(saved, "\n"); len(lines) != 102 || lines[0] != "stop,lat,lon,share,opened,zone" ||
+		lines[1] != "Stop 2,48.1515,16.2529,0.025,1952-03-03,rim" {
 		t.Errorf("the file has %d lines: %.300q", len(lines), saved)
 	}
 
-	code := eval[string](w, `[...document.querySelectorAll(".uses h3")].find((h) => h.textContent === "Python, pandas").nextElementSibling.querySelector("code").textContent`)
+	code := eval[string](w,
+		`[...document.querySelectorAll(".uses h3")].find((h) => h.textContent === "Python, `+
+			`pandas").nextElementSibling.querySelector("code").textContent`)
 	code = strings.Replace(code, "http://localhost:8080", w.base, 1) // the archive's name is not that of the test's server
 	for _, python := range []string{"python3", "/usr/bin/python3"} {
 		if exec.CommandContext(t.Context(), python, "-c", "import pandas").Run() != nil {
 			continue
 		}
-		out, err := exec.CommandContext(t.Context(), python, "-c", code+"\nprint(len(table), round(table['share'].sum(), 6))").CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), python, "-c",
+			code+"\nprint(len(table), round(table['share'].sum(), 6))").CombinedOutput()
 		if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "100 50.0") {
 			t.Errorf("%s\nprints %s, %v", code, out, err)
 		}

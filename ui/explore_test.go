@@ -30,8 +30,10 @@ func (t tablesOf) Tables(ctx context.Context, v catalog.Version) (list []archive
 	return list, in, nil
 }
 
-func (t tablesOf) EachRowFrom(ctx context.Context, v catalog.Version, table archive.Table, marks inspect.Marks, f func([][]byte) error) error {
-	in := inspect.Input{Found: detect.Detection{Type: v.Type}, Name: v.FileName, Size: v.Size, Body: strings.NewReader(string(t.bytes[v.ID]))}
+func (t tablesOf) EachRowFrom(ctx context.Context, v catalog.Version, table archive.Table, marks inspect.Marks,
+	f func([][]byte) error) error {
+	in := inspect.Input{Found: detect.Detection{Type: v.Type}, Name: v.FileName, Size: v.Size,
+		Body: strings.NewReader(string(t.bytes[v.ID]))}
 	return inspect.EachRowFrom(ctx, in, table.Member, table.Type, table.Charset, table.Index, table.Profile, inspect.Limits{}, marks, f)
 }
 
@@ -41,7 +43,8 @@ func addTables(w *world) {
 		var b strings.Builder
 		b.WriteString("stop;lat;lon;share;opened;zone\n")
 		for i := range 300 {
-			fmt.Fprintf(&b, "Stop %d;48.%04d;16.%04d;%d,5 %%;%02d.%02d.%d;%s\n", i, 1501+i*7%900, 2503+i*13%900, i%100, i%28+1, i%12+1, 1950+i%70, []string{"inner", `"outer", it's <b>`, "rim"}[i%3])
+			fmt.Fprintf(&b, "Stop %d;48.%04d;16.%04d;%d,5 %%;%02d.%02d.%d;%s\n", i, 1501+i*7%900, 2503+i*13%900, i%100, i%28+1, i%12+1,
+				1950+i%70, []string{"inner", `"outer", it's <b>`, "rim"}[i%3])
 		}
 		return b.String()
 	})
@@ -63,7 +66,8 @@ func addTables(w *world) {
 		return b.String()
 	})
 	w.add("http://data.city.example/hostile.json", "Hostile", "application/json", "https://portal.city.example/", 1, func(int) string {
-		return `[{"<script>alert(1)</script>":"<img src=x onerror=alert(1)>","b":"\u202egnp.exe","c":"` + strings.Repeat("long ", 20_000) + `"},{"<script>alert(1)</script>":"javascript:alert(1)","b":"\u0000","c":"=1+1"}]`
+		return `[{"<script>alert(1)</script>":"<img src=x onerror=alert(1)>","b":"\u202egnp.exe","c":"` + strings.Repeat("long ", 20_000) +
+			`"},{"<script>alert(1)</script>":"javascript:alert(1)","b":"\u0000","c":"=1+1"}]`
 	})
 }
 
@@ -72,7 +76,8 @@ func exploreWorld() (*world, map[string]string) {
 	w := newWorld()
 	addTables(w)
 	pages := map[string]string{}
-	for name, address := range map[string]string{"trees": "http://data.city.example/trees.csv", "stops": "http://data.city.example/stops.csv", "wide": "http://data.city.example/wide.csv",
+	for name, address := range map[string]string{"trees": "http://data.city.example/trees.csv",
+		"stops": "http://data.city.example/stops.csv", "wide": "http://data.city.example/wide.csv",
 		"hostile": "http://data.city.example/hostile.json", "budget": "http://data.city.example/budget.json"} {
 		list := w.versions[address]
 		pages[name] = "/table/" + list[len(list)-1].ID
@@ -147,10 +152,12 @@ func TestTheFormOfATableAddsComparisons(t *testing.T) {
 	t.Parallel()
 	w, pages := exploreWorld()
 	h := site(w)
-	res := get(t, h, pages["stops"]+"?"+url.Values{"where": {"lat>48.2"}, "c": {"zone"}, "op": {"="}, "v": {`"outer", it's <b>`}, "order": {"-lat"}, "offset": {"40"}}.Encode())
+	res := get(t, h, pages["stops"]+"?"+url.Values{"where": {"lat>48.2"}, "c": {"zone"}, "op": {"="}, "v": {`"outer", it's <b>`},
+		"order": {"-lat"}, "offset": {"40"}}.Encode())
 	to := res.Header.Get("Location")
 	q, err := url.ParseQuery(strings.TrimPrefix(to, "?"))
-	if res.StatusCode != http.StatusSeeOther || err != nil || q.Get("where") != `lat>48.2 and "zone" = '"outer", it''s <b>'` || q.Get("order") != "-lat" || q.Has("offset") {
+	if res.StatusCode != http.StatusSeeOther || err != nil || q.Get("where") != `lat>48.2 and "zone" = '"outer", it''s <b>'` ||
+		q.Get("order") != "-lat" || q.Has("offset") {
 		t.Fatalf("%d to %s", res.StatusCode, to)
 	}
 	if text := body(t, get(t, h, pages["stops"]+to)); !strings.Contains(text, "is &#34;outer&#34;, it&#39;s &lt;b&gt;") {
@@ -158,11 +165,13 @@ func TestTheFormOfATableAddsComparisons(t *testing.T) {
 	}
 	for _, bad := range []string{"?where=nothing%3D1", "?where=lat%3Emany", "?order=nothing"} {
 		res := get(t, h, pages["stops"]+bad)
-		if text := body(t, res); res.StatusCode != 400 || !strings.Contains(text, "cannot be selected so") || !strings.Contains(text, "Stop 3") {
+		if text := body(t, res); res.StatusCode != 400 || !strings.Contains(text, "cannot be selected so") ||
+			!strings.Contains(text, "Stop 3") {
 			t.Errorf("%s: %d", bad, res.StatusCode)
 		}
 	}
-	for path, want := range map[string]int{"/table/x": 404, "/table/0123456789abcdef01234567_0": 404, pages["stops"] + "?row=300": 404, pages["stops"] + "?offset=-1": 400, pages["stops"] + "?table=9": 404} {
+	for path, want := range map[string]int{"/table/x": 404, "/table/0123456789abcdef01234567_0": 404, pages["stops"] + "?row=300": 404,
+		pages["stops"] + "?offset=-1": 400, pages["stops"] + "?table=9": 404} {
 		if res := get(t, h, path); res.StatusCode != want {
 			t.Errorf("%s: %d, want %d", path, res.StatusCode, want)
 		}

@@ -47,12 +47,15 @@ func wordOf(value string) string {
 // facetLinks returns the values of columns that have few, each a link that narrows the rows to it.
 func facetLinks(found *data.RowsAnswer, s exploring) (list []facet) {
 	for _, f := range found.Facets {
-		if slices.ContainsFunc(s.Where, func(c data.Comparison) bool { return c.Column == f.Column && c.Op == "=" }) || len(list) == exploreFacets {
+		if slices.ContainsFunc(s.Where, func(c data.Comparison) bool { return c.Column == f.Column && c.Op == "=" }) ||
+			len(list) == exploreFacets {
 			continue
 		}
 		group := facet{Name: shorten(f.Column)}
 		for _, v := range f.Values[:min(len(f.Values), exploreValues)] {
-			group.Lines = append(group.Lines, facetLine{catalog.Count{Key: cut(v.Value, exploreCell), Count: int(v.Count)}, s.narrowed(data.Comparison{Column: f.Column, Op: "=", Value: v.Value}).href()})
+			group.Lines = append(group.Lines,
+				facetLine{catalog.Count{Key: cut(v.Value, exploreCell), Count: int(v.Count)},
+					s.narrowed(data.Comparison{Column: f.Column, Op: "=", Value: v.Value}).href()})
 		}
 		if len(group.Lines) > 0 {
 			list = append(list, group)
@@ -85,8 +88,10 @@ func chartsOf(p *csvprofile.Profile, s exploring) (list []chart) {
 			if i == len(shares)-1 {
 				upper = "<="
 			}
-			ranges = append(ranges, plot.Range{From: from, To: to, Share: share, Title: words[i] + " to " + words[i+1] + ": about " + percent(share),
-				Href: s.narrowed(data.Comparison{Column: c.Name, Op: ">=", Value: cellWord(c, words[i])}, data.Comparison{Column: c.Name, Op: upper, Value: cellWord(c, words[i+1])}).href()})
+			ranges = append(ranges,
+				plot.Range{From: from, To: to, Share: share, Title: words[i] + " to " + words[i+1] + ": about " + percent(share),
+					Href: s.narrowed(data.Comparison{Column: c.Name, Op: ">=", Value: cellWord(c, words[i])},
+						data.Comparison{Column: c.Name, Op: upper, Value: cellWord(c, words[i+1])}).href()})
 		}
 		if len(ranges) < len(shares) {
 			continue

@@ -29,7 +29,8 @@ func extentsOf(in *inspect.Inside) *extents {
 	e := &extents{}
 	if box, ok := extent.Boxes(in.AllTables()); ok {
 		degrees := func(v float64) string { return strconv.FormatFloat(v, 'f', 4, 64) + "°" }
-		e.Where = "longitude " + degrees(box.MinX) + " to " + degrees(box.MaxX) + ", latitude " + degrees(box.MinY) + " to " + degrees(box.MaxY)
+		e.Where = "longitude " + degrees(box.MinX) + " to " + degrees(box.MaxX) + ", latitude " + degrees(box.MinY) + " to " +
+			degrees(box.MaxY)
 		e.Map = plot.World([4]float64{box.MinX, box.MinY, box.MaxX, box.MaxY}, "The box on a grid of the Earth: "+e.Where)
 	}
 	if in != nil && in.Period != nil {

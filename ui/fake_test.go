@@ -44,27 +44,33 @@ type world struct {
 var fixedNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func newWorld() *world {
-	w := &world{now: fixedNow, versions: map[string][]catalog.Version{}, bytes: map[string][]byte{}, mint: ns.Mint{Base: "http://localhost:8080/"}}
+	w := &world{now: fixedNow, versions: map[string][]catalog.Version{}, bytes: map[string][]byte{},
+		mint: ns.Mint{Base: "http://localhost:8080/"}}
 	w.add("http://data.city.example/trees.csv", "Trees in the city", "text/csv", "https://portal.city.example/", 4, func(n int) string {
 		var b strings.Builder
 		b.WriteString("id;district;species;planted;height\n")
 		for i := range 60 + 7*n {
-			fmt.Fprintf(&b, "%d;%d;%s;%d-0%d-12;%.1f\n", i, i%23+1, []string{"Acer platanoides", "Tilia cordata", "Platanus × acerifolia"}[i%3], 1950+i%70, i%9+1, 4+float64((i*37+n*(i/50))%90)/10)
+			fmt.Fprintf(&b, "%d;%d;%s;%d-0%d-12;%.1f\n", i, i%23+1,
+				[]string{"Acer platanoides", "Tilia cordata", "Platanus × acerifolia"}[i%3], 1950+i%70, i%9+1,
+				4+float64((i*37+n*(i/50))%90)/10)
 		}
 		return b.String()
 	})
 	w.add("http://data.city.example/budget.json", "City budget", "application/json", "https://portal.city.example/", 2, func(n int) string {
 		return fmt.Sprintf(`{"year":%d,"lines":[{"name":"Schools","amount":%d},{"name":"Parks","amount":731}]}`, 2025+n, 12000+n)
 	})
-	w.add("https://open.region.example/air/stations.xml", "Air quality stations <draft>", "application/xml", "https://portal.region.example/", 1, func(int) string {
-		return "<stations>\n  <station id=\"1\"><script>alert(1)</script></station>\n</stations>\n"
-	})
-	w.add("ftp://files.library.example/loans.zip", "Loans", "application/zip", "https://portal.library.example/", 1, func(int) string { return "PK\x03\x04 not really" })
+	w.add("https://open.region.example/air/stations.xml", "Air quality stations <draft>", "application/xml",
+		"https://portal.region.example/", 1, func(int) string {
+			return "<stations>\n  <station id=\"1\"><script>alert(1)</script></station>\n</stations>\n"
+		})
+	w.add("ftp://files.library.example/loans.zip", "Loans", "application/zip", "https://portal.library.example/", 1,
+		func(int) string { return "PK\x03\x04 not really" })
 	w.add("https://open.region.example/gone.csv", "Gone", "", "https://portal.region.example/", 0, nil)
 	for i := range 40 {
-		w.add(fmt.Sprintf("https://open.region.example/series/%02d.csv", i), fmt.Sprintf("Series %02d", i), "text/csv", "https://portal.region.example/", i%4+1, func(n int) string {
-			return fmt.Sprintf("year,value\n2024,%d\n2025,%d\n", i*n, i+n)
-		})
+		w.add(fmt.Sprintf("https://open.region.example/series/%02d.csv", i), fmt.Sprintf("Series %02d", i), "text/csv",
+			"https://portal.region.example/", i%4+1, func(n int) string {
+				return fmt.Sprintf("year,value\n2024,%d\n2025,%d\n", i*n, i+n)
+			})
 	}
 	slices.SortStableFunc(w.visits, func(a, b catalog.Activity) int { return b.Start.Compare(a.Start) })
 	return w
@@ -75,11 +81,14 @@ func (w *world) add(address, title, mime, portal string, versions int, content f
 	u, _ := url.Parse(address)
 	res := catalog.Resource{ID: id, URL: address, Host: u.Host, Title: title, Format: "CSV", MediaType: mime, Portals: []string{portal},
 		Datasets: []string{portal + "dataset/" + id[:6]}, DatasetTitle: "Dataset of " + title, Added: w.now.Add(-240 * time.Hour),
-		Versions: versions, Visits: versions + 2, Interval: 36 * time.Hour, LastVisit: w.now.Add(-2 * time.Hour), NextVisit: w.now.Add(34 * time.Hour), Outcome: catalog.Unchanged}
+		Versions: versions, Visits: versions + 2, Interval: 36 * time.Hour, LastVisit: w.now.Add(-2 * time.Hour),
+		NextVisit: w.now.Add(34 * time.Hour), Outcome: catalog.Unchanged}
 	for n := range versions {
 		data := []byte(content(n))
-		v := catalog.Version{ID: ns.VersionID(id, n), URL: address, N: n, Size: int64(len(data)), Type: mime, Charset: "utf-8", FileName: u.Path[strings.LastIndex(u.Path, "/")+1:],
-			At: w.now.Add(time.Duration(n-versions)*50*time.Hour - time.Duration(len(w.resources))*time.Minute), Because: "file name and content agree", Digests: catalog.Digests{SHA256: sha256.Sum256(data), MD5: md5.Sum(data)},
+		v := catalog.Version{ID: ns.VersionID(id, n), URL: address, N: n, Size: int64(len(data)), Type: mime, Charset: "utf-8",
+			FileName: u.Path[strings.LastIndex(u.Path, "/")+1:],
+			At:       w.now.Add(time.Duration(n-versions)*50*time.Hour - time.Duration(len(w.resources))*time.Minute),
+			Because:  "file name and content agree", Digests: catalog.Digests{SHA256: sha256.Sum256(data), MD5: md5.Sum(data)},
 			Headers: http.Header{"Content-Type": {mime}, "Server": {"nginx"}}}
 		if n > 0 {
 			v.Previous = ns.VersionID(id, n-1)
@@ -87,11 +96,15 @@ func (w *world) add(address, title, mime, portal string, versions int, content f
 		w.versions[address] = append(w.versions[address], v)
 		w.bytes[v.ID] = data
 		res.Size, res.Changed, res.FileName = v.Size, v.At, v.FileName
-		w.visits = append(w.visits, catalog.Activity{ID: v.ID, URL: address, Start: v.At, End: v.At.Add(180 * time.Millisecond), Outcome: catalog.Archived, Status: 200, Version: v.ID})
+		w.visits = append(w.visits,
+			catalog.Activity{ID: v.ID, URL: address, Start: v.At, End: v.At.Add(180 * time.Millisecond), Outcome: catalog.Archived,
+				Status: 200, Version: v.ID})
 	}
 	if versions == 0 {
 		res.Outcome, res.ErrorClass, res.Why, res.Errors = catalog.NoVersion, catalog.ErrHTTPStatus, "the server answered 404 Not Found", 3
-		w.visits = append(w.visits, catalog.Activity{ID: id, URL: address, Start: w.now.Add(-time.Hour), End: w.now.Add(-time.Hour + time.Second), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404, Why: res.Why})
+		w.visits = append(w.visits,
+			catalog.Activity{ID: id, URL: address, Start: w.now.Add(-time.Hour), End: w.now.Add(-time.Hour + time.Second),
+				Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404, Why: res.Why})
 	}
 	w.resources = append(w.resources, res)
 }
@@ -103,7 +116,8 @@ func (w *world) Stats(context.Context) (catalog.Stats, error) {
 	for _, b := range w.bytes {
 		s.Bytes += int64(len(b))
 	}
-	s.Types = []catalog.Count{{Key: "text/csv", Count: 104, Bytes: 9000}, {Key: "application/json", Count: 2}, {Key: "application/xml", Count: 1}, {Key: "application/zip", Count: 1}}
+	s.Types = []catalog.Count{{Key: "text/csv", Count: 104, Bytes: 9000}, {Key: "application/json", Count: 2},
+		{Key: "application/xml", Count: 1}, {Key: "application/zip", Count: 1}}
 	return s, nil
 }
 
@@ -170,8 +184,11 @@ func (w *world) Dataset(_ context.Context, iri string) (catalog.DatasetEntry, er
 }
 
 func (w *world) Portals(context.Context) ([]catalog.Portal, error) {
-	return []catalog.Portal{{IRI: "https://portal.region.example/", Title: "Region", Datasets: 42, Resources: 42, Versions: 101, Bytes: 4200},
-		{IRI: "https://portal.city.example/", Title: "City open data", Outcomes: map[catalog.Outcome]int{catalog.Archived: 6, catalog.Unchanged: 30}, Datasets: 2, Resources: 2, Versions: 6, Bytes: 12800}, {IRI: "https://portal.library.example/", Datasets: 1, Resources: 1, Versions: 1, Bytes: 17}}, nil
+	return []catalog.Portal{
+		{IRI: "https://portal.region.example/", Title: "Region", Datasets: 42, Resources: 42, Versions: 101, Bytes: 4200},
+		{IRI: "https://portal.city.example/", Title: "City open data",
+			Outcomes: map[catalog.Outcome]int{catalog.Archived: 6, catalog.Unchanged: 30}, Datasets: 2, Resources: 2, Versions: 6,
+			Bytes: 12800}, {IRI: "https://portal.library.example/", Datasets: 1, Resources: 1, Versions: 1, Bytes: 17}}, nil
 }
 
 func (w *world) Versions(_ context.Context, address string) ([]catalog.Version, error) {
@@ -206,7 +223,8 @@ func (w *world) Profile(ctx context.Context, id string) (*csvprofile.Profile, er
 }
 
 func (w *world) Exchange(_ context.Context, v catalog.Version) (*catalog.Exchange, error) {
-	return &catalog.Exchange{Hops: []catalog.Hop{{URL: v.URL, Status: 200, At: v.At}}, Head: []byte("HTTP/1.1 200 OK\r\nserver: <nginx>\r\n\r\n"), RemoteAddr: "192.0.2.7:443",
+	return &catalog.Exchange{Hops: []catalog.Hop{{URL: v.URL, Status: 200, At: v.At}},
+		Head: []byte("HTTP/1.1 200 OK\r\nserver: <nginx>\r\n\r\n"), RemoteAddr: "192.0.2.7:443",
 		TLS: &catalog.TLS{Version: "TLS 1.3", Cipher: "TLS_AES_128_GCM_SHA256"}, WARC: &catalog.WARCRecord{ID: [16]byte{1}}}, nil
 }
 
@@ -216,10 +234,13 @@ func (w *world) Inside(ctx context.Context, id string) (*inspect.Inside, error) 
 		return nil, err
 	}
 	if v.Type == "application/zip" {
-		return &inspect.Inside{Members: []inspect.Member{{Path: "loans 2026/<b>.csv", Size: 1234, Type: "text/csv"}, {Path: "inner.zip", Size: -1}}, Faults: []string{"inner.zip: encrypted"}}, nil
+		return &inspect.Inside{
+			Members: []inspect.Member{{Path: "loans 2026/<b>.csv", Size: 1234, Type: "text/csv"}, {Path: "inner.zip", Size: -1}},
+			Faults:  []string{"inner.zip: encrypted"}}, nil
 	}
 	body := w.bytes[id]
-	return inspect.File(ctx, inspect.Input{Found: detect.Detection{Type: v.Type, Charset: v.Charset}, Name: v.FileName, Size: v.Size, Body: bytes.NewReader(body)}, inspect.Limits{})
+	return inspect.File(ctx, inspect.Input{Found: detect.Detection{Type: v.Type, Charset: v.Charset}, Name: v.FileName, Size: v.Size,
+		Body: bytes.NewReader(body)}, inspect.Limits{})
 }
 
 func (w *world) Joins(_ context.Context, id string) ([]joins.Match, error) {
@@ -227,7 +248,9 @@ func (w *world) Joins(_ context.Context, id string) ([]joins.Match, error) {
 	if id != trees[len(trees)-1].ID {
 		return nil, nil
 	}
-	return []joins.Match{{Column: joins.Place{Version: id, Column: 1}, Name: "district", Other: joins.Place{Version: series[len(series)-1].ID}, OtherName: "<year>", Containment: 0.75, Reverse: 1}}, nil
+	return []joins.Match{
+		{Column: joins.Place{Version: id, Column: 1}, Name: "district", Other: joins.Place{Version: series[len(series)-1].ID},
+			OtherName: "<year>", Containment: 0.75, Reverse: 1}}, nil
 }
 
 func (w *world) Change(_ context.Context, id string) (*diff.Summary, error) {
@@ -239,14 +262,17 @@ func (w *world) Change(_ context.Context, id string) (*diff.Summary, error) {
 
 func (w *world) Hosts(context.Context, int) ([]catalog.HostHealth, error) {
 	return []catalog.HostHealth{
-		{Host: "open.region.example", Resources: 42, Versions: 101, Bytes: 4200, Queued: 3, LastVisit: w.now.Add(-2 * time.Minute), Outcomes: map[catalog.Outcome]int{catalog.Archived: 101, catalog.Unchanged: 80, catalog.NoVersion: 1}},
-		{Host: "data.city.example", Resources: 2, Versions: 6, Bytes: 12800, LastVisit: w.now.Add(-time.Hour), Wait: "politeness", Outcomes: map[catalog.Outcome]int{catalog.Archived: 6}},
+		{Host: "open.region.example", Resources: 42, Versions: 101, Bytes: 4200, Queued: 3, LastVisit: w.now.Add(-2 * time.Minute),
+			Outcomes: map[catalog.Outcome]int{catalog.Archived: 101, catalog.Unchanged: 80, catalog.NoVersion: 1}},
+		{Host: "data.city.example", Resources: 2, Versions: 6, Bytes: 12800, LastVisit: w.now.Add(-time.Hour), Wait: "politeness",
+			Outcomes: map[catalog.Outcome]int{catalog.Archived: 6}},
 	}, nil
 }
 
 func (w *world) Activities(_ context.Context, q catalog.ActivityQuery) (list []catalog.Activity, err error) {
 	for _, v := range w.visits {
-		if q.URL != "" && v.URL != q.URL || q.Host != "" && !strings.Contains(v.URL, "//"+q.Host) || q.Outcome != "" && v.Outcome != q.Outcome || !q.Before.IsZero() && !v.Start.Before(q.Before) {
+		if q.URL != "" && v.URL != q.URL || q.Host != "" && !strings.Contains(v.URL, "//"+q.Host) || q.Outcome != "" &&
+			v.Outcome != q.Outcome || !q.Before.IsZero() && !v.Start.Before(q.Before) {
 			continue
 		}
 		if list = append(list, v); len(list) == max(q.Limit, 1) {
@@ -278,7 +304,9 @@ func (w *world) query(_ context.Context, q string, _ int) (ui.Rows, error) {
 		}
 		return rows, nil
 	}
-	return ui.Rows{Rows: [][]term.Key{{term.String("text/csv"), n(104)}, {term.String("application/json"), n(37)}, {term.IRI("http://www.w3.org/ns/dcat#Distribution"), n(9)}}}, nil
+	return ui.Rows{
+		Rows: [][]term.Key{{term.String("text/csv"), n(104)}, {term.String("application/json"), n(37)},
+			{term.IRI("http://www.w3.org/ns/dcat#Distribution"), n(9)}}}, nil
 }
 
 func (w *world) describe(_ context.Context, iri string, _ int) (out, in []term.Quad, err error) {
@@ -298,7 +326,9 @@ func (w *world) changes(_ context.Context, from, to catalog.Version, o diff.Opti
 			return ui.Comparison{}, &diff.KeyError{Column: name, Columns: columns}
 		}
 	}
-	c := ui.Comparison{Columns: columns, Key: key, HTML: template.HTML(fmt.Sprintf(`<section class="diff"><p class="diff-summary">%d rows added</p></section>`, to.N-from.N)), Longest: 10_150}
+	c := ui.Comparison{Columns: columns, Key: key,
+		HTML:    template.HTML(fmt.Sprintf(`<section class="diff"><p class="diff-summary">%d rows added</p></section>`, to.N-from.N)),
+		Longest: 10_150}
 	if len(key) == 0 {
 		c.Key, c.KeyFound = columns[:1], true
 	}
@@ -312,7 +342,10 @@ func site(w *world) http.Handler { return siteOf(w, func(*ui.Options) {}) }
 
 // siteOf is site with other options.
 func siteOf(w *world, change func(*ui.Options)) http.Handler {
-	o := ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Harvests: w.harvests, Planned: plannedHarvests{w}, Register: registered, Kinds: []string{"auto", "ckan"}, Crawl: w.crawl, Campaigns: &campaigns{}, Hosts: newHostSettings(), Guard: guard{}, Tables: data.NewRows(tablesOf{w}), Histories: data.NewHistories(tablesOf{w}), Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"}
+	o := ui.Options{Archive: w, Select: w.query, Describe: w.describe, Changes: w.changes, Harvests: w.harvests,
+		Planned: plannedHarvests{w}, Register: registered, Kinds: []string{"auto", "ckan"}, Crawl: w.crawl, Campaigns: &campaigns{},
+		Hosts: newHostSettings(), Guard: guard{}, Tables: data.NewRows(tablesOf{w}), Histories: data.NewHistories(tablesOf{w}),
+		Mint: w.mint, Now: func() time.Time { return w.now }, Version: "1.0-test"}
 	change(&o)
 	u, err := ui.New(o)
 	if err != nil {

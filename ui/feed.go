@@ -7,7 +7,8 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// feedLink is what a feed of changes is about, as a query string for /feed.atom and /feed.json: "" for the whole archive.
+// feedLink is what a feed of changes is about, as a query string for /feed.atom and /feed.json: "" for the whole
+// archive.
 type feedLink struct{ Query string }
 
 // feedOf returns the feed of a file (url), a dataset, a portal, or a search (q).

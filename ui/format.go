@@ -150,7 +150,8 @@ func ago(now, t time.Time) template.HTML {
 	if d >= time.Second {
 		text = fmt.Sprintf(form, Span(d))
 	}
-	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + t.UTC().Format("2 Jan 2006, 15:04:05") + ` UTC">` + text + "</time>")
+	return template.HTML(`<time datetime="` + t.UTC().Format(time.RFC3339) + `" title="` + t.UTC().Format("2 Jan 2006, 15:04:05") +
+		` UTC">` + text + "</time>")
 }
 
 // Span formats a duration in its largest unit: 40 s, 12 min, 3 h, 5 days.
@@ -182,7 +183,8 @@ func plural(n int, noun string) string {
 
 // citationName returns the name of a format of citations as people write it.
 func citationName(format string) string {
-	known := map[string]string{"bibtex": "BibTeX", "ris": "RIS", "csl": "CSL-JSON", "datacite": "DataCite JSON", "datacite-xml": "DataCite XML", "citation": "text", "robustlink": "robust link"}
+	known := map[string]string{"bibtex": "BibTeX", "ris": "RIS", "csl": "CSL-JSON", "datacite": "DataCite JSON",
+		"datacite-xml": "DataCite XML", "citation": "text", "robustlink": "robust link"}
 	return cmp.Or(known[format], format)
 }
 

@@ -11,7 +11,8 @@ import (
 
 func TestFiguresReadAsPeopleWriteThem(t *testing.T) {
 	t.Parallel()
-	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 KB", 9949: "9.9 KB", 9951: "10 KB", 999_499: "999 KB", 999_501: "1.0 MB", 123_456_789: "123 MB", 5e15: "5.0 PB"} {
+	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 KB", 9949: "9.9 KB", 9951: "10 KB", 999_499: "999 KB",
+		999_501: "1.0 MB", 123_456_789: "123 MB", 5e15: "5.0 PB"} {
 		if got := humanBytes(n); got != want {
 			t.Errorf("humanBytes(%d) = %q, want %q", n, got, want)
 		}
@@ -21,13 +22,15 @@ func TestFiguresReadAsPeopleWriteThem(t *testing.T) {
 			t.Errorf("humanCount(%d) = %q, want %q", n, got, want)
 		}
 	}
-	for d, want := range map[time.Duration]string{5 * time.Millisecond: "5 ms", 40 * time.Second: "40 s", 12 * time.Minute: "12 min", 3 * time.Hour: "3 h", 24 * 5 * time.Hour: "5 days"} {
+	for d, want := range map[time.Duration]string{5 * time.Millisecond: "5 ms", 40 * time.Second: "40 s", 12 * time.Minute: "12 min",
+		3 * time.Hour: "3 h", 24 * 5 * time.Hour: "5 days"} {
 		if got := Span(d); got != want {
 			t.Errorf("Span(%s) = %q, want %q", d, got, want)
 		}
 	}
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	if got := string(ago(now, now.Add(-90*time.Minute))); !strings.Contains(got, "2 h ago") || !strings.Contains(got, `datetime="2026-11-21T10:30:00Z"`) {
+	if got := string(ago(now, now.Add(-90*time.Minute))); !strings.Contains(got, "2 h ago") ||
+		!strings.Contains(got, `datetime="2026-11-21T10:30:00Z"`) {
 		t.Error(got)
 	}
 	if got := string(ago(now, now.Add(time.Hour))); !strings.Contains(got, "in 60 min") {
@@ -37,7 +40,8 @@ func TestFiguresReadAsPeopleWriteThem(t *testing.T) {
 
 func TestStrangersAddressesAreLinksOnlyWhereSafe(t *testing.T) {
 	t.Parallel()
-	for address, want := range map[string]string{"http://a.example/": "http://a.example/", "ftp://a.example/x": "ftp://a.example/x", "javascript:alert(1)": "", "data:text/html,x": "", "//a.example": "", "\x00": ""} {
+	for address, want := range map[string]string{"http://a.example/": "http://a.example/", "ftp://a.example/x": "ftp://a.example/x",
+		"javascript:alert(1)": "", "data:text/html,x": "", "//a.example": "", "\x00": ""} {
 		if got := string(linkTo(address)); got != want {
 			t.Errorf("linkTo(%q) = %q, want %q", address, got, want)
 		}
@@ -51,8 +55,10 @@ func TestTermsFoldAndLeadToTheirPages(t *testing.T) {
 	t.Parallel()
 	u := &UI{mint: ns.Mint{Base: "http://archive.example/"}}
 	for key, want := range map[term.Key]node{
-		term.IRI("http://www.w3.org/ns/dcat#Dataset"): {Text: "dcat:Dataset", Full: "http://www.w3.org/ns/dcat#Dataset", Href: "/describe?iri=http%3A%2F%2Fwww.w3.org%2Fns%2Fdcat%23Dataset"},
-		term.IRI("http://archive.example/activity/x"): {Text: "/activity/x", Full: "http://archive.example/activity/x", Href: "/activity/x"},
+		term.IRI("http://www.w3.org/ns/dcat#Dataset"): {Text: "dcat:Dataset", Full: "http://www.w3.org/ns/dcat#Dataset",
+			Href: "/describe?iri=http%3A%2F%2Fwww.w3.org%2Fns%2Fdcat%23Dataset"},
+		term.IRI("http://archive.example/activity/x"): {Text: "/activity/x", Full: "http://archive.example/activity/x",
+			Href: "/activity/x"},
 		term.IRI("urn:x"):        {Text: "urn:x", Full: "urn:x"},
 		term.Lang("hallo", "de"): {Text: "hallo", Full: "hallo", Note: "de"},
 		term.Typed("1", "http://www.w3.org/2001/XMLSchema#byte"): {Text: "1", Full: "1", Note: "xsd:byte"},
@@ -82,7 +88,8 @@ func FuzzPreviewNeverPanics(f *testing.F) {
 func TestMeansAreReadWithoutCountingDigits(t *testing.T) {
 	t.Parallel()
 	for f, want := range map[float64]string{
-		0: "0", 5675000: "5\u202f675\u202f000", 34.15: "34.15", 23.3874: "23.387", -0.5: "−0.5", 0.00012: "0.0001", 102.5: "102.5", 10144: "10\u202f144", 1.5e20: "1.5e+20", 2e-9: "2e-09",
+		0: "0", 5675000: "5\u202f675\u202f000", 34.15: "34.15", 23.3874: "23.387", -0.5: "−0.5", 0.00012: "0.0001", 102.5: "102.5",
+		10144: "10\u202f144", 1.5e20: "1.5e+20", 2e-9: "2e-09",
 	} {
 		if got := decimal(f); got != want {
 			t.Errorf("%v: %q, want %q", f, got, want)

@@ -17,8 +17,8 @@ import (
 // ofThis is the base of the IRIs of the archives below, which their servers do not have.
 const ofThis = "https://archive.example/"
 
-// history is the real program serving an archive with a past: three topics of five portals over five months, the last visit of
-// which was twenty days ago.
+// history is the real program serving an archive with a past: three topics of five portals over five months, the last
+// visit of which was twenty days ago.
 type history struct {
 	browser context.Context
 	base    string // of the server, without a slash at its end
@@ -31,12 +31,14 @@ func startHistory(t *testing.T, ctx context.Context) *history {
 	dir := t.TempDir()
 	h := &history{browser: ctx, program: filepath.Join(dir, "odarchive")}
 	for name, source := range map[string]string{"odarchive": "../cmd/odarchive", "samplearchive": "../cmd/samplearchive"} {
-		if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, name), source).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, name),
+			source).CombinedOutput(); err != nil {
 			t.Fatalf("build: %v\n%s", err, out)
 		}
 	}
 	data := filepath.Join(dir, "data")
-	sample := exec.CommandContext(t.Context(), filepath.Join(dir, "samplearchive"), "-program", h.program, "-data", data, "-base", ofThis, "-months", "5", "-ago", "480h", "-only", "^(population|dogs|baby-names)-(wien|graz|nordstadt|bern|riverside|milltown)$")
+	sample := exec.CommandContext(t.Context(), filepath.Join(dir, "samplearchive"), "-program", h.program, "-data", data, "-base", ofThis,
+		"-months", "5", "-ago", "480h", "-only", "^(population|dogs|baby-names)-(wien|graz|nordstadt|bern|riverside|milltown)$")
 	if out, err := sample.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -33,7 +33,8 @@ func (u *UI) home(w http.ResponseWriter, r *http.Request) error {
 		Sample   string // a URL for the commands on the page
 		Held     string // why the crawl is paused
 		IsLate   bool   // the list of the latest is not ready
-	}{IsLate: isLate, Stats: stats, Latest: list(latest, nil), Examples: examples[:min(4, len(examples))], Types: stats.Types[:min(6, len(stats.Types))],
+	}{IsLate: isLate, Stats: stats, Latest: list(latest, nil), Examples: examples[:min(4, len(examples))],
+		Types:  stats.Types[:min(6, len(stats.Types))],
 		Sample: "http://data.example/file.csv"}
 	if now != nil {
 		page.Held = now.Held

@@ -71,7 +71,8 @@ func TestHostsAreSetOnAPageByThoseWithTheToken(t *testing.T) {
 		{form("show", "", "", ""), 401, []string{"token of this server is missing"}},
 		{form("pause", "data.example", "", "wrong"), 403, []string{"not the token of this server"}},
 		{form("show", "", "", "right"), 200, []string{"*.file.example", "&lt;b&gt;of the file"}},
-		{form("set", "data.example", "delay=10s\r\nretries = 1\r\n\r\n", "right"), 200, []string{"delay=10s", "retries=1", "What applies to data.example", "<dd>10s</dd>"}},
+		{form("set", "data.example", "delay=10s\r\nretries = 1\r\n\r\n", "right"), 200,
+			[]string{"delay=10s", "retries=1", "What applies to data.example", "<dd>10s</dd>"}},
 		{form("pause", "*.example", "they <i>asked", "right"), 200, []string{"paused=they &lt;i&gt;asked"}},
 		{form("show", "data.example", "", "right"), 200, []string{"they &lt;i&gt;asked"}},
 		{form("resume", "*.example", "", "right"), 200, []string{"*.example is asked again"}},
@@ -90,7 +91,8 @@ func TestHostsAreSetOnAPageByThoseWithTheToken(t *testing.T) {
 		if w.Code != c.status || missing {
 			t.Errorf("%v: %d, %s", c.form, w.Code, text)
 		}
-		if token := c.form.Get("token"); strings.Contains(text, `value="`+token+`"`) && token != "" || w.Header().Get("Cache-Control") != "no-store" {
+		if token := c.form.Get("token"); strings.Contains(text, `value="`+token+`"`) && token != "" ||
+			w.Header().Get("Cache-Control") != "no-store" {
 			t.Errorf("%v: the page repeats the token, or may be kept", c.form)
 		}
 	}

@@ -59,10 +59,12 @@ func (u *UI) inside(versionID string, in *inspect.Inside) *inside {
 	if in == nil {
 		return nil
 	}
-	page := &inside{Keys: u.foreignKeys(versionID, in), Number: len(in.Members) + in.MembersOmitted, More: in.More || len(in.Members) > maxShown, Faults: in.Faults, Omitted: omitted(in), Facts: factsOf(in.Document)}
+	page := &inside{Keys: u.foreignKeys(versionID, in), Number: len(in.Members) + in.MembersOmitted, More: in.More ||
+		len(in.Members) > maxShown, Faults: in.Faults, Omitted: omitted(in), Facts: factsOf(in.Document)}
 	for _, m := range in.Members[:min(len(in.Members), maxShown)] {
 		address := u.memberPath(versionID, m.Path)
-		line := member{Path: m.Path, Title: ownTitle(m.Document), About: address + "?format=html", Download: address + "?download=1", Size: m.Size, Type: m.Type}
+		line := member{Path: m.Path, Title: ownTitle(m.Document), About: address + "?format=html", Download: address + "?download=1",
+			Size: m.Size, Type: m.Type}
 		for i, t := range m.Tables[:min(len(m.Tables), maxParts)] {
 			line.Tables = append(line.Tables, part{i + 1, t.Name, sizeOf(t), atLeast(t) + humanCount(t.Rows), humanCount(t.Width())})
 		}
@@ -74,7 +76,8 @@ func (u *UI) inside(versionID string, in *inspect.Inside) *inside {
 		}
 	}
 	if p := in.RDF; p != nil {
-		page.RDF = &rdfFacts{Triples: humanCount(p.Triples), Subjects: humanCount(p.Subjects), Objects: humanCount(p.Objects), FaultCount: humanCount(p.FaultCount)}
+		page.RDF = &rdfFacts{Triples: humanCount(p.Triples), Subjects: humanCount(p.Subjects), Objects: humanCount(p.Objects),
+			FaultCount: humanCount(p.FaultCount)}
 		if p.Graphs > 0 {
 			page.RDF.Graphs = humanCount(p.Graphs)
 		}
@@ -89,7 +92,8 @@ func (u *UI) inside(versionID string, in *inspect.Inside) *inside {
 // omitted describes what is left out because of limits on records and pages.
 func omitted(in *inspect.Inside) (list []string) {
 	if len(in.Tables) > 0 && in.Tables[0].Width() > maxColumns {
-		list = append(list, "This page shows the first "+humanCount(maxColumns)+" of the "+plural(in.Tables[0].Width(), "column")+" of the first table.")
+		list = append(list, "This page shows the first "+humanCount(maxColumns)+" of the "+plural(in.Tables[0].Width(), "column")+
+			" of the first table.")
 	}
 	if len(in.Tables) > maxShown {
 		list = append(list, "This page shows the first "+humanCount(maxShown)+" of "+plural(len(in.Tables), "table")+".")

@@ -14,7 +14,8 @@ import (
 func TestAPageSaysWhatItDoesNotShow(t *testing.T) {
 	t.Parallel()
 	wide := &csvprofile.Profile{Columns: make([]csvprofile.Column, 600), Omitted: 15_400}
-	in := &inspect.Inside{Tables: []*csvprofile.Profile{wide}, Members: make([]inspect.Member, 300), MembersOmitted: 7, ColumnsOmitted: 15_400, SketchesOmitted: 1}
+	in := &inspect.Inside{Tables: []*csvprofile.Profile{wide}, Members: make([]inspect.Member, 300), MembersOmitted: 7,
+		ColumnsOmitted: 15_400, SketchesOmitted: 1}
 	page := (&UI{}).inside("0123456789abcdef01234567_0", in)
 	if len(page.Members) != maxShown || page.Number != 307 {
 		t.Errorf("%d members, of %d", len(page.Members), page.Number)
@@ -69,10 +70,12 @@ func TestKeysLeadToTheTablesTheyReferTo(t *testing.T) {
 	b.ForeignKeys = []csvprofile.ForeignKey{{Columns: []int{1, 2}, To: []int{1, 2}}, {Columns: []int{1}, Table: 9, To: []int{1}}}
 	u := &UI{mint: ns.Mint{Base: "http://archive.example/"}}
 	page := u.inside("0123456789abcdef01234567_0", &inspect.Inside{Tables: []*csvprofile.Profile{a, b},
-		Members: []inspect.Member{{Path: "stops.txt", Tables: []*csvprofile.Profile{stops}}, {Path: "stop times.txt", Tables: []*csvprofile.Profile{times}}}})
+		Members: []inspect.Member{{Path: "stops.txt", Tables: []*csvprofile.Profile{stops}},
+			{Path: "stop times.txt", Tables: []*csvprofile.Profile{times}}}})
 	member := "/api/v1/get/file/id/0123456789abcdef01234567_0/member/"
 	want := []key{{"b", "#table-2", "p, q", "a", "#table-1", "x, y", "declared"},
-		{"stop times.txt", member + "stop%20times.txt?format=html", "stop_id", "stops.txt", member + "stops.txt?format=html", "stop_id", "names and values agree"}}
+		{"stop times.txt", member + "stop%20times.txt?format=html", "stop_id", "stops.txt", member + "stops.txt?format=html", "stop_id",
+			"names and values agree"}}
 	if !slices.Equal(page.Keys, want) {
 		t.Errorf("%+v", page.Keys)
 	}

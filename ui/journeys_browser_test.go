@@ -31,7 +31,9 @@ func TestBrowserTenJourneys(t *testing.T) {
 	defer end()
 	h := startHistory(t, ctx)
 	for name, journey := range map[string]func(*testing.T, *history){
-		"every CSV about population in Vienna that changed since last month": func(t *testing.T, h *history) { everyCSV(t, newPerson(t, h, 1440), h) },
+		"every CSV about population in Vienna that changed since last month": func(t *testing.T, h *history) {
+			everyCSV(t, newPerson(t, h, 1440), h)
+		},
 		"the same without scripts and with the keyboard alone": func(t *testing.T, h *history) {
 			p := newPerson(t, h, 1440)
 			p.withoutScripts()
@@ -164,7 +166,8 @@ func citeIt(t *testing.T, h *history) {
 	if sum := sha256.Sum256(data); !strings.Contains(p.reads("main .facts-list"), hex.EncodeToString(sum[:])) {
 		t.Error("the page of a version has another checksum than its bytes")
 	}
-	if cite, when := p.reads("section[aria-labelledby=use] .cite"), versionsOf(t, h, viennaCSV)[0].at; !strings.Contains(cite, when.Format(time.DateOnly)) || !strings.Contains(cite, "_0") {
+	if cite, when := p.reads("section[aria-labelledby=use] .cite"),
+		versionsOf(t, h, viennaCSV)[0].at; !strings.Contains(cite, when.Format(time.DateOnly)) || !strings.Contains(cite, "_0") {
 		t.Errorf("the citation of version 0 of %s is %s", when, cite)
 	}
 	p.report("citing")
@@ -181,13 +184,16 @@ func isItComplete(t *testing.T, h *history) {
 	if got := p.reads("main .summary strong"); got != failing {
 		t.Errorf("%s files, the page of the portal says %s", got, failing)
 	}
-	eval[bool](p.window, `(() => { [...document.querySelectorAll(".hits li")].find((li) => /gone or failing/.test(li.textContent)).querySelector(".title").click(); return true; })()`)
+	eval[bool](p.window,
+		`(() => { [...document.querySelectorAll(".hits li")].find((li) => /gone or `+
+			`failing/.test(li.textContent)).querySelector(".title").click(); return true; })()`)
 	p.until(`document.querySelector(".state.held") && /since/.test(document.querySelector(".state.held").textContent)`)
 	p.until(`document.readyState === "complete"`)
 	p.do(clickCSS(`.crumbs a[href*="%2Fdataset%2F"]`))
 	p.until(`document.querySelector("#files")`)
 	files := eval[[]string](p.window, `[...document.querySelectorAll(".resources .address")].map((e) => e.textContent)`)
-	kept := eval[[]string](p.window, `[...document.querySelectorAll('.resources a[href^="/get/file/"]')].map((e) => e.getAttribute("href").slice("/get/file/".length))`)
+	kept := eval[[]string](p.window,
+		`[...document.querySelectorAll('.resources a[href^="/get/file/"]')].map((e) => e.getAttribute("href").slice("/get/file/".length))`)
 	if state := p.reads(".state.held"); !strings.Contains(state, "The archive keeps") || len(kept) == 0 {
 		t.Errorf("%s; of %q there are %q", state, files, kept)
 	}
@@ -219,7 +225,8 @@ func whichPortalsAreBroken(t *testing.T, h *history) {
 	}
 	for _, file := range eval[[]string](p.window, `[...document.querySelectorAll(".hits .title")].map((a) => a.getAttribute("href"))`) {
 		p.open(file)
-		if text := p.reads("main"); !regexp.MustCompile(`(Gone at the source|Failing) since|No version has been kept yet: `).MatchString(text) {
+		if text := p.reads("main"); !regexp.MustCompile(`(Gone at the source|Failing) since|No version has been kept yet: `).MatchString(
+			text) {
 			t.Errorf("%s does not say what is wrong: %.300s", file, text)
 		}
 	}
@@ -231,7 +238,8 @@ func subscribe(t *testing.T, h *history) {
 	p.population()
 	p.until(loaded + found(".feed", pressed, "Atom"))
 	address := eval[string](p.window, found(".feed", pressed, "Atom")+`.getAttribute("href")`) // which people copy into their readers
-	if discovered := eval[string](p.window, `document.querySelector('link[rel=alternate][type="application/atom+xml"]').getAttribute("href")`); discovered != address {
+	if discovered := eval[string](p.window,
+		`document.querySelector('link[rel=alternate][type="application/atom+xml"]').getAttribute("href")`); discovered != address {
 		t.Errorf("readers find the feed %s, people see %s", discovered, address)
 	}
 	feed := h.get(t, address, "application/atom+xml")
@@ -273,7 +281,8 @@ func register(t *testing.T, with *history) {
 	}))
 	defer web.Close()
 	h := &history{browser: with.browser, program: with.program}
-	h.base = serve(t, h.program, "--data", t.TempDir()+"/new", "--base", ofThis, "--token", "sesame", "--proxy", web.URL, "--proxy-resolves", "--allow-private-hosts", "--host-delay", "0s", "--sitemaps=false")
+	h.base = serve(t, h.program, "--data", t.TempDir()+"/new", "--base", ofThis, "--token", "sesame", "--proxy", web.URL,
+		"--proxy-resolves", "--allow-private-hosts", "--host-delay", "0s", "--sitemaps=false")
 	p := newPerson(t, h, 390)
 	p.press("nav", "Portals")
 	form := "section[aria-labelledby=register]"
@@ -292,7 +301,8 @@ func register(t *testing.T, with *history) {
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		p.search("bicycles")
-		if eval[bool](p.window, `Boolean(document.querySelector(".hits .title")) && /1 version/.test(document.querySelector(".hits").textContent)`) {
+		if eval[bool](p.window,
+			`Boolean(document.querySelector(".hits .title")) && /1 version/.test(document.querySelector(".hits").textContent)`) {
 			break
 		}
 		if time.Now().After(deadline) {
@@ -314,7 +324,10 @@ func useItFromPython(t *testing.T, h *history) {
 	p.press("main", "All rows: filter, sort, download")
 	p.until(`document.querySelector(".uses")`)
 	snippet := func(name string) string {
-		code := eval[string](p.window, fmt.Sprintf(`[...document.querySelectorAll(".uses h3")].find((e) => e.textContent === %q).nextElementSibling.querySelector("code").textContent`, name))
+		code := eval[string](p.window,
+			fmt.Sprintf(
+				`[...document.querySelectorAll(".uses h3")].find((e) => e.textContent === `+
+					`%q).nextElementSibling.querySelector("code").textContent`, name))
 		return strings.ReplaceAll(code, ofThis, h.base+"/") // the archive's name is not that of the test's server
 	}
 	p.report("the snippets")
@@ -331,7 +344,10 @@ func useItFromPython(t *testing.T, h *history) {
 	for _, try := range []struct{ needs, snippet, then string }{
 		{"import pandas", "Python, pandas", "\nprint(len(table), table['GESAMT'].sum())"},
 		{"import polars", "Python, polars", "\nprint(len(table), table['GESAMT'].sum())"},
-		{"", "", "import csv, io, sys, urllib.request\ntable = list(csv.DictReader(io.TextIOWrapper(urllib.request.urlopen(sys.argv[1]), 'utf-8')))\nprint(len(table), sum(int(row['GESAMT']) for row in table))"},
+		{
+			"", "",
+			"import csv, io, sys, urllib.request\ntable = list(csv.DictReader(io.TextIOWrapper(urllib.request.urlopen(sys.argv[1]), " +
+				"'utf-8')))\nprint(len(table), sum(int(row['GESAMT']) for row in table))"},
 	} {
 		for _, python := range []string{"python3", "/usr/bin/python3"} {
 			if exec.CommandContext(t.Context(), python, "-c", try.needs).Run() != nil {
@@ -340,7 +356,8 @@ func useItFromPython(t *testing.T, h *history) {
 			code, address := try.then, ""
 			if try.snippet != "" {
 				code = snippet(try.snippet) + code
-			} else if m := regexp.MustCompile(`https?://[^"']+`).FindString(snippet("Python, pandas")); m != "" { // the address that the page names
+			} else if m := regexp.MustCompile(`https?://[^"']+`).FindString(snippet("Python, pandas")); m != "" {
+				// the address that the page names
 				address = m
 			}
 			out, err := exec.CommandContext(t.Context(), python, "-c", code, address).CombinedOutput()
@@ -365,7 +382,8 @@ type kept struct {
 // versionsOf returns the versions of a file, oldest first, by the archive's TimeMap.
 func versionsOf(t *testing.T, h *history, file string) (list []kept) {
 	t.Helper()
-	for _, m := range regexp.MustCompile(`<([^>]+)>; *rel="[^"]*memento[^"]*"; *datetime="([^"]+)"`).FindAllStringSubmatch(h.get(t, "/timemap/link/"+file, "*/*"), -1) {
+	for _, m := range regexp.MustCompile(`<([^>]+)>; *rel="[^"]*memento[^"]*"; *datetime="([^"]+)"`).FindAllStringSubmatch(h.get(t,
+		"/timemap/link/"+file, "*/*"), -1) {
 		at, err := time.Parse(time.RFC1123, m[2])
 		if err != nil {
 			t.Fatal(err)

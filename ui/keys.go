@@ -16,8 +16,8 @@ type key struct {
 	How                     string // how the key is known
 }
 
-// foreignKeys lists the first keys that tables of a version have of others. The links lead to the member of an archive, or
-// to the table's line in the list of tables.
+// foreignKeys lists the first keys that tables of a version have of others. The links lead to the member of an archive,
+// or to the table's line in the list of tables.
 func (u *UI) foreignKeys(versionID string, in *inspect.Inside) (list []key) {
 	files := map[string][]*csvprofile.Profile{"": in.Tables}
 	for _, m := range in.Members {

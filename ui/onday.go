@@ -24,7 +24,8 @@ func (u *UI) onDay(w http.ResponseWriter, r *http.Request, res catalog.Resource,
 	}
 	after := sort.Search(len(versions), func(i int) bool { return !versions[i].At.Before(at.AddDate(0, 0, 1)) })
 	if after == 0 {
-		return problem.Newf(http.StatusNotFound, "Nothing archived by then", "the first version of %s was archived on %s, after %s", res.URL,
+		return problem.Newf(http.StatusNotFound, "Nothing archived by then", "the first version of %s was archived on %s, after %s",
+			res.URL,
 			versions[0].At.UTC().Format("2 January 2006"), at.Format("2 January 2006"))
 	}
 	http.Redirect(w, r, u.versionPath(versions[after-1].ID), http.StatusSeeOther)

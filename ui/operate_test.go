@@ -80,8 +80,11 @@ func operationOf(w *world) *ui.Operation {
 			if after != "" {
 				return nil, nil
 			}
-			return []crawler.HostStatus{{Host: "idle.example", State: "idle"}, {Host: "slow.example", State: "waiting", Wait: "retry-after", Due: 7, Next: w.now.Add(time.Hour)},
-				{Host: "half.example", State: "idle", Closed: []crawler.HostWait{{Door: "ftp://half.example", Until: w.now.Add(time.Hour), Why: "back-off", Failures: 3, Failure: "refused"}}}}, nil
+			return []crawler.HostStatus{{Host: "idle.example", State: "idle"},
+				{Host: "slow.example", State: "waiting", Wait: "retry-after", Due: 7, Next: w.now.Add(time.Hour)},
+				{Host: "half.example", State: "idle",
+					Closed: []crawler.HostWait{
+						{Door: "ftp://half.example", Until: w.now.Add(time.Hour), Why: "back-off", Failures: 3, Failure: "refused"}}}}, nil
 		},
 		Space: func() (ui.Space, error) {
 			return ui.Space{Parts: []ui.SpacePart{{Name: "files", Bytes: 5 << 20}}, Free: 3 << 30, Known: true}, nil
@@ -93,10 +96,13 @@ func operationOf(w *world) *ui.Operation {
 func TestTheOperationIsShownAndOrderedOnAPage(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
-	w.status.Internal = crawler.Internal{Count: 1, Newest: []catalog.InternalFailure{{URL: "https://a.example/<b>.csv", Why: "it took too long", Times: 3, Kept: true}}}
+	w.status.Internal = crawler.Internal{Count: 1,
+		Newest: []catalog.InternalFailure{{URL: "https://a.example/<b>.csv", Why: "it took too long", Times: 3, Kept: true}}}
 	h := siteOf(w, func(o *ui.Options) { o.Operation = operationOf(w) })
 	page := body(t, get(t, h, "/operation"))
-	for _, want := range []string{"slow.example", "retry-after", "<code>ftp://half.example</code> only", "3 failures in a row: refused", "https://a.example/&lt;b&gt;.csv", "it took too long", "<dt>Free</dt>", "<dt>files</dt>", "host:settings.example", "http-status", `value="pause"`, `value="deny"`} {
+	for _, want := range []string{"slow.example", "retry-after", "<code>ftp://half.example</code> only", "3 failures in a row: refused",
+		"https://a.example/&lt;b&gt;.csv", "it took too long", "<dt>Free</dt>", "<dt>files</dt>", "host:settings.example", "http-status",
+		`value="pause"`, `value="deny"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}
@@ -133,7 +139,8 @@ func TestTheOperationIsShownAndOrderedOnAPage(t *testing.T) {
 			t.Errorf("%.80v: %d, lacks %q", c.form, w.Code, c.want)
 		}
 	}
-	for question, want := range map[string]string{"https://denied.example/x": "It is not fetched: the scope denies", "https://fine.example/": "It is in scope", "<b>": `role="alert"`} {
+	for question, want := range map[string]string{"https://denied.example/x": "It is not fetched: the scope denies",
+		"https://fine.example/": "It is in scope", "<b>": `role="alert"`} {
 		if page := body(t, get(t, h, "/operation?test="+url.QueryEscape(question))); !strings.Contains(page, want) {
 			t.Errorf("%s: the page lacks %s", question, want)
 		}
@@ -156,7 +163,9 @@ func TestWorkersAreShownOnThePageOfOperation(t *testing.T) {
 	}
 	status := dispatch.Status{Counts: dispatch.Counts{Granted: 12, Expired: 3}}
 	for i := range 60 {
-		status.Workers = append(status.Workers, dispatch.WorkerInfo{Name: fmt.Sprintf("machine-%d/<7>", i), Joined: w.now.Add(-2 * time.Hour), Seen: w.now.Add(-3 * time.Second), Leases: 2, Hosts: []string{"a.example"}, Done: 77})
+		status.Workers = append(status.Workers,
+			dispatch.WorkerInfo{Name: fmt.Sprintf("machine-%d/<7>", i), Joined: w.now.Add(-2 * time.Hour),
+				Seen: w.now.Add(-3 * time.Second), Leases: 2, Hosts: []string{"a.example"}, Done: 77})
 	}
 	w.status.Workers = &crawler.Workers{Served: true, Status: status}
 	if page = body(t, get(t, h, "/operation")); !strings.Contains(page, ">worker 1<") || strings.Contains(page, "machine-") {
@@ -166,7 +175,8 @@ func TestWorkersAreShownOnThePageOfOperation(t *testing.T) {
 		h.ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Caller{Rights: access.Crawl})))
 	})
 	page = body(t, get(t, directs, "/operation"))
-	for _, want := range []string{"machine-0/&lt;7&gt;", "2 h ago", "a.example</span>, …", ">77<", "10 more are not shown", "12 leases were granted", "3 ended"} {
+	for _, want := range []string{"machine-0/&lt;7&gt;", "2 h ago", "a.example</span>, …", ">77<", "10 more are not shown",
+		"12 leases were granted", "3 ended"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
 		}

@@ -100,7 +100,8 @@ func (u *UI) operated(q url.Values) (*operation, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.JSON = "/crawl/series?" + url.Values{"from": {to.Add(-span.long).UTC().Format(time.RFC3339)}, "to": {to.UTC().Format(time.RFC3339)}, "step": {span.step.String()}}.Encode()
+	o.JSON = "/crawl/series?" + url.Values{"from": {to.Add(-span.long).UTC().Format(time.RFC3339)}, "to": {to.UTC().Format(time.RFC3339)},
+		"step": {span.step.String()}}.Encode()
 	o.draw(slots, span.name, span.format)
 	if o.Orders, err = u.operation.Orders(shownOrders); err != nil {
 		return nil, err
@@ -115,7 +116,8 @@ func (o *operation) draw(slots []series.Slot, span, format string) {
 	var visits, bytes []plot.Stack
 	errors := map[catalog.ErrorClass]int64{}
 	for _, s := range slots {
-		row := slotRow{At: s.At, Visits: s.Visits, New: s.Outcomes[catalog.Archived], Same: s.Outcomes[catalog.Unchanged], Failed: s.Outcomes[catalog.NoVersion], Bytes: s.Bytes}
+		row := slotRow{At: s.At, Visits: s.Visits, New: s.Outcomes[catalog.Archived], Same: s.Outcomes[catalog.Unchanged],
+			Failed: s.Outcomes[catalog.NoVersion], Bytes: s.Bytes}
 		row.Not = s.Visits - row.New - row.Same - row.Failed
 		if s.Visits > 0 {
 			row.Mean = s.Seconds / float64(s.Visits)
@@ -128,8 +130,12 @@ func (o *operation) draw(slots []series.Slot, span, format string) {
 		part := func(n int64, class, what string) plot.Part {
 			return plot.Part{Value: float64(n), Class: class, Title: fmt.Sprintf("%s: %d %s", label, n, what)}
 		}
-		visits = append(visits, plot.Stack{Label: label, Values: []plot.Part{part(row.New, "", "new versions"), part(row.Same, "muted", "unchanged"), part(row.Failed+row.Not, "bad", "failed, refused or put off")}})
-		bytes = append(bytes, plot.Stack{Label: label, Values: []plot.Part{{Value: float64(s.Bytes), Title: label + ": " + humanBytes(s.Bytes)}}})
+		visits = append(visits,
+			plot.Stack{Label: label,
+				Values: []plot.Part{part(row.New, "", "new versions"), part(row.Same, "muted", "unchanged"),
+					part(row.Failed+row.Not, "bad", "failed, refused or put off")}})
+		bytes = append(bytes, plot.Stack{Label: label,
+			Values: []plot.Part{{Value: float64(s.Bytes), Title: label + ": " + humanBytes(s.Bytes)}}})
 	}
 	slices.Reverse(o.Slots)
 	if len(o.Slots) > 0 {

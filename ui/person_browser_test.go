@@ -18,7 +18,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// person is somebody at a browser who knows no addresses: what is there to press and to fill in is found by what it is called.
+// person is somebody at a browser who knows no addresses: what is there to press and to fill in is found by what it is
+// called.
 type person struct {
 	*window
 	keyboard bool // uses no mouse
@@ -36,7 +37,8 @@ func newPerson(t *testing.T, h *history, width int64) *person {
 // withoutScripts turns JavaScript off and takes the mouse away.
 func (p *person) withoutScripts() {
 	p.t.Helper()
-	if _, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
+	if _, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled,
+		emulation.SetScriptExecutionDisabledParams{Value: true}); err != nil {
 		p.t.Fatal(err)
 	}
 	p.keyboard = true
@@ -92,7 +94,8 @@ func (p *person) fill(part, name, text string) {
 // mark marks an element, so that it can be pressed as people do, by the place where it is.
 func (p *person) mark(part, kinds, name string) {
 	p.t.Helper()
-	eval[bool](p.window, `(() => { for (const e of document.querySelectorAll("[data-marked]")) e.removeAttribute("data-marked"); `+found(part, kinds, name)+`.dataset.marked = ""; return true; })()`)
+	eval[bool](p.window, `(() => { for (const e of document.querySelectorAll("[data-marked]")) e.removeAttribute("data-marked"); `+
+		found(part, kinds, name)+`.dataset.marked = ""; return true; })()`)
 }
 
 // tabTo presses the tabulator until the focus is on an element.
@@ -127,7 +130,8 @@ func (p *person) reads(selector string) string {
 func (p *person) downloads(act func()) (name string, data []byte) {
 	p.t.Helper()
 	dir := p.t.TempDir()
-	if _, err := chromedp.CallBrowser(p.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
+	if _, err := chromedp.CallBrowser(p.ctx, browser.SetDownloadBehavior,
+		browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
 		p.t.Fatal(err)
 	}
 	act()

@@ -47,7 +47,11 @@ func TestBrowserPicturesOfTheDocumentation(t *testing.T) {
 		}
 	}
 	// Until some files have a second version.
-	console := "/console?query=" + url.QueryEscape("PREFIX dct: <http://purl.org/dc/terms/>\nPREFIX dcat: <http://www.w3.org/ns/dcat#>\nSELECT ?file ?version ?issued ?size WHERE {\n  ?file dct:hasVersion ?version .\n  ?version dcat:mediaType \"text/csv\" ; dct:issued ?issued ; dcat:byteSize ?size }\nORDER BY DESC(?issued)")
+	console := "/console?query=" +
+		url.QueryEscape(
+			"PREFIX dct: <http://purl.org/dc/terms/>\nPREFIX dcat: <http://www.w3.org/ns/dcat#>\nSELECT ?file ?version ?issued ?size "+
+				"WHERE {\n  ?file dct:hasVersion ?version .\n  ?version dcat:mediaType \"text/csv\" ; dct:issued ?issued ; dcat:byteSize "+
+				"?size }\nORDER BY DESC(?issued)")
 	for range 60 {
 		w.open(console)
 		w.until(`document.querySelector(".grid td a")`)

@@ -74,5 +74,6 @@ func (u *UI) portalPage(w http.ResponseWriter, r *http.Request, p catalog.Portal
 	}
 	page.Failing = failing.Total
 	page.Broken = isBroken(page.Failing, p.Known())
-	return u.render(w, r, http.StatusOK, "portal", view{Title: cmp.Or(p.Title, p.IRI), Section: "/portals", Page: page, Feed: feedOf("portal", p.IRI)})
+	return u.render(w, r, http.StatusOK, "portal",
+		view{Title: cmp.Or(p.Title, p.IRI), Section: "/portals", Page: page, Feed: feedOf("portal", p.IRI)})
 }

@@ -67,11 +67,13 @@ func (u *UI) portals(w http.ResponseWriter, r *http.Request) error {
 	return u.renderPortals(w, r, http.StatusOK, portalsPage{})
 }
 
-// portalsForm answers POST /portals: addresses to be visited, a harvest to be planned, an answer to a question about a portal, or an order to a planned harvest.
+// portalsForm answers POST /portals: addresses to be visited, a harvest to be planned, an answer to a question about a
+// portal, or an order to a planned harvest.
 func (u *UI) portalsForm(w http.ResponseWriter, r *http.Request) error {
 	status, why := u.orderedPortals(w, r)
 	if status != 0 || u.planned == nil {
-		return u.renderPortals(w, r, cmp.Or(status, http.StatusForbidden), portalsPage{Form: r.PostForm, Error: cmp.Or(why, "This server takes no orders.")})
+		return u.renderPortals(w, r, cmp.Or(status, http.StatusForbidden),
+			portalsPage{Form: r.PostForm, Error: cmp.Or(why, "This server takes no orders.")})
 	}
 	var done string
 	var err error
@@ -105,7 +107,9 @@ func (u *UI) orderPortal(ctx context.Context, order, portal, name string) (done 
 		return fmt.Sprintf("%d datasets of %s are withdrawn.", q.Waiting+q.Refused, portal), err
 	case "run", "pause", "resume", "remove":
 		p, err := u.planned.OrderHarvest(ctx, name, order, "")
-		return fmt.Sprintf("The harvest of %s %s.", p.URL, map[string]string{"run": "is due", "pause": "is paused", "resume": "is planned again", "remove": "is no longer planned. What it brought stays"}[order]), err
+		return fmt.Sprintf("The harvest of %s %s.", p.URL,
+			map[string]string{"run": "is due", "pause": "is paused", "resume": "is planned again",
+				"remove": "is no longer planned. What it brought stays"}[order]), err
 	}
 	return "", fmt.Errorf("%w: there is no order %.100q", timetable.ErrBad, order)
 }

@@ -19,10 +19,15 @@ type plannedHarvests struct{ world *world }
 func (p plannedHarvests) Harvests(context.Context) ([]timetable.Planned, []ledger.Question, error) {
 	at := p.world.now
 	return []timetable.Planned{
-			{ID: "0123456789", Plan: timetable.Plan{Kind: "ckan", URL: "https://data.city.example"}, When: "every 24h", State: timetable.Waiting, Next: at.Add(3600e9), Last: &harvest.Report{Started: at.Add(-3600e9), Ended: at, Datasets: catalog.Counted(1200), Inserted: catalog.Counted(3), Withdrawn: catalog.Counted(0), Waiting: catalog.Counted(40)}},
-			{ID: "9876543210", Plan: timetable.Plan{Kind: "oai", URL: "https://r.example/<b>", Portal: "https://r.example/"}, When: "at 03:30", State: timetable.Failing, Next: at, Error: "it answers <i>500"},
+			{ID: "0123456789", Plan: timetable.Plan{Kind: "ckan", URL: "https://data.city.example"}, When: "every 24h",
+				State: timetable.Waiting, Next: at.Add(3600e9),
+				Last: &harvest.Report{Started: at.Add(-3600e9), Ended: at, Datasets: catalog.Counted(1200), Inserted: catalog.Counted(3),
+					Withdrawn: catalog.Counted(0), Waiting: catalog.Counted(40)}},
+			{ID: "9876543210", Plan: timetable.Plan{Kind: "oai", URL: "https://r.example/<b>", Portal: "https://r.example/"},
+				When: "at 03:30", State: timetable.Failing, Next: at, Error: "it answers <i>500"},
 		}, []ledger.Question{
-			{Portal: "https://portal.city.example/", Asked: at.Add(-7200e9), Waiting: 40, Listed: 100, Examples: []string{"https://portal.city.example/<script>"}},
+			{Portal: "https://portal.city.example/", Asked: at.Add(-7200e9), Waiting: 40, Listed: 100,
+				Examples: []string{"https://portal.city.example/<script>"}},
 			{Portal: "https://portal.kept.example/", Refused: 7},
 		}, nil
 }
@@ -58,7 +63,9 @@ func TestPlannedHarvestsAndQuestionsAreShownAndOrdered(t *testing.T) {
 	t.Parallel()
 	h := site(newWorld())
 	page := body(t, get(t, h, "/portals"))
-	for _, want := range []string{"suddenly lists 40 of its 100 datasets no longer", "&lt;script&gt;", "7 datasets of https://portal.kept.example/ stay listed", "every 24h", "3 new, 0 changed, 0 unchanged, 0 withdrawn, 0 listed again, 40 no longer listed",
+	for _, want := range []string{"suddenly lists 40 of its 100 datasets no longer", "&lt;script&gt;",
+		"7 datasets of https://portal.kept.example/ stay listed", "every 24h",
+		"3 new, 0 changed, 0 unchanged, 0 withdrawn, 0 listed again, 40 no longer listed",
 		"it answers &lt;i&gt;500", `value="withdraw"`, `value="pause"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %s", want)
@@ -114,7 +121,8 @@ func TestAddressesAreRegisteredAndHarvestsPlannedOnThePage(t *testing.T) {
 		{plan("https://new.example", "now & then", "right"), 400, `value="now &amp; then"`},
 		{plan("file:///etc/passwd", "7d", "right"), 400, "is not an address such as"},
 		{register("https://a.example/x.csv", ""), 401, "token of this server is missing"},
-		{register("https://a.example/x.csv\r\n\r\nhttps://a.example/known.csv\r\n", "right"), 200, "1 new file registered, 1 known already"},
+		{register("https://a.example/x.csv\r\n\r\nhttps://a.example/known.csv\r\n", "right"), 200,
+			"1 new file registered, 1 known already"},
 		{register("https://a.example/x.csv\n<b>", "right"), 400, "https://a.example/x.csv\n&lt;b&gt;</textarea>"},
 		{register(" \n", "right"), 400, "no address is given"},
 		{register(strings.Repeat("https://a.example/x.csv\n", 501), "right"), 400, "more than 500 addresses"},

@@ -79,7 +79,8 @@ func isTextual(mediaType string) bool {
 		return true
 	}
 	switch t {
-	case "application/json", "application/xml", "application/javascript", "application/n-triples", "application/n-quads", "application/trig",
+	case "application/json", "application/xml", "application/javascript", "application/n-triples", "application/n-quads",
+		"application/trig",
 		"application/x-ndjson", "application/yaml", "application/sql", "application/sparql-query":
 		return true
 	}

@@ -31,6 +31,7 @@ func (u *UI) Proof(w http.ResponseWriter, r *http.Request, p transparency.Proof,
 	if err != nil {
 		return err
 	}
-	page := proofPage{Verified: v, ID: id, Keys: p.Subject.Keys, Count: int(v.Size), Steps: len(p.Hashes), Text: string(text), IRI: u.mint.Proof(id), Crumbs: append(crumbs(res), crumb{titleOf(res), pagePath(res.URL)})}
+	page := proofPage{Verified: v, ID: id, Keys: p.Subject.Keys, Count: int(v.Size), Steps: len(p.Hashes), Text: string(text),
+		IRI: u.mint.Proof(id), Crumbs: append(crumbs(res), crumb{titleOf(res), pagePath(res.URL)})}
 	return u.render(w, r, http.StatusOK, "proof", view{Title: "Proof of version " + humanCount(v.N), Page: page})
 }

@@ -22,10 +22,11 @@ import (
 var templateFiles embed.FS
 
 // policy allows what the pages need and nothing else: no inline code, nothing from other servers.
-// Archived bytes have the same origin as the pages, so that 'self' would admit archived scripts and style sheets if somebody
-// found a way to name one in a page. A nonce admits those that the page itself names, and what they import.
+// Archived bytes have the same origin as the pages, so that 'self' would admit archived scripts and style sheets if
+// somebody found a way to name one in a page. A nonce admits those that the page itself names, and what they import.
 func policy(nonce string) string {
-	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'nonce-" + nonce + "'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	return "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'nonce-" + nonce +
+		"'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // templates are the parsed pages by name ("home", "search" ...), each with the layout and the shared parts.
@@ -82,7 +83,8 @@ type view struct {
 }
 
 func loadTemplates(u *UI) (*templates, error) {
-	shared, err := template.New("layout.html").Funcs(u.funcs()).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/quality.html")
+	shared, err := template.New("layout.html").Funcs(u.funcs()).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html",
+		"templates/quality.html")
 	if err != nil {
 		return nil, fmt.Errorf("ui: parse templates: %w", err)
 	}

@@ -55,8 +55,8 @@ const (
 	momentsDrawn  = 400 // on a timeline or a sparkline
 )
 
-// Dataset answers GET /dataset?url= with the page of a crawled URL, of a portal's dataset, or of a portal. With a day as the
-// parameter on, it redirects to the version of a URL that was there on that day.
+// Dataset answers GET /dataset?url= with the page of a crawled URL, of a portal's dataset, or of a portal. With a day
+// as the parameter on, it redirects to the version of a URL that was there on that day.
 func (u *UI) Dataset(w http.ResponseWriter, r *http.Request) error {
 	address := target.Parameter(r, "url")
 	if address == "" {
@@ -166,7 +166,9 @@ func (u *UI) resource(w http.ResponseWriter, r *http.Request, res catalog.Resour
 	h.Add("Link", `<`+u.mint.TimeGate(res.URL)+`>; rel="timegate"`)
 	h.Add("Link", `</describe?iri=`+url.QueryEscape(res.URL)+`&format=ttl>; rel="describedby"; type="text/turtle"`)
 	data := u.fileData(res, page.Says)
-	return u.render(w, r, http.StatusOK, "resource", view{Title: title, Page: page, Feed: feedOf("url", res.URL), Canonical: u.mint.Page(res.URL), Data: data, About: data["description"].(string)})
+	return u.render(w, r, http.StatusOK, "resource",
+		view{Title: title, Page: page, Feed: feedOf("url", res.URL), Canonical: u.mint.Page(res.URL), Data: data,
+			About: data["description"].(string)})
 }
 
 // versionLine returns a version and its difference from the one before. rows is -1 if it is not a table.
@@ -201,7 +203,8 @@ func changeWords(s *diff.Summary, bytes int64) string {
 		for _, c := range []struct {
 			added, removed, changed int64
 			what                    string
-		}{{s.RowsAdded, s.RowsRemoved, s.RowsChanged, "row"}, {s.ColumnsAdded, s.ColumnsRemoved, s.ColumnsRenamed + s.ColumnsRetyped, "column"},
+		}{{s.RowsAdded, s.RowsRemoved, s.RowsChanged, "row"},
+			{s.ColumnsAdded, s.ColumnsRemoved, s.ColumnsRenamed + s.ColumnsRetyped, "column"},
 			{s.TriplesAdded, s.TriplesRemoved, 0, "triple"}, {s.PathsAdded, s.PathsRemoved, s.PathsChanged, "value"}} {
 			var part []string
 			if c.added > 0 {
@@ -269,5 +272,6 @@ func visitLine(visits []catalog.Activity) template.HTML {
 }
 
 func allVersions(address string) string {
-	return withPrefixes("SELECT ?version ?issued ?size WHERE {\n  <" + iriText(address) + "> dct:hasVersion ?version .\n  ?version dct:issued ?issued ; dcat:byteSize ?size .\n}\nORDER BY ?issued")
+	return withPrefixes("SELECT ?version ?issued ?size WHERE {\n  <" + iriText(address) +
+		"> dct:hasVersion ?version .\n  ?version dct:issued ?issued ; dcat:byteSize ?size .\n}\nORDER BY ?issued")
 }

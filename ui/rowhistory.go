@@ -89,8 +89,9 @@ func (u *UI) RowHistory(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page := &rowHistoryPage{Resource: res, Crumbs: append(crumbs(res), crumb{titleOf(res), pagePath(res.URL)}), Table: found.Table, Column: found.Column,
-		Read: found.Versions, Total: found.Total}
+	page := &rowHistoryPage{Resource: res, Crumbs: append(crumbs(res), crumb{titleOf(res), pagePath(res.URL)}), Table: found.Table,
+		Column: found.Column,
+		Read:   found.Versions, Total: found.Total}
 	for _, c := range found.Key {
 		page.Where = strings.TrimPrefix(page.Where+" and "+shorten(c.Column)+" is "+wordOf(c.Value), " and ")
 	}
@@ -175,7 +176,8 @@ func periodOf(found *data.History, i int, cell func(column string) string) pastP
 	default:
 		if from.State == data.Present {
 			p.Said = "So since the first version that was read"
-			if slices.ContainsFunc(found.Periods[i+1:], func(p data.Period) bool { return p.State == data.Present || p.State == data.Absent }) {
+			if slices.ContainsFunc(found.Periods[i+1:],
+				func(p data.Period) bool { return p.State == data.Present || p.State == data.Absent }) {
 				p.Said = "Unchanged"
 			}
 		}

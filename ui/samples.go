@@ -73,7 +73,9 @@ func (u *UI) readSamples(ctx context.Context, v catalog.Version) (list []sample,
 		body = strings.NewReader(string(text))
 	}
 	input.Body = body
-	found, err := tables.Read(ctx, input, tables.Options{MaxRows: previewRows + 1, MaxTables: sampleTables, MaxBytes: sampleBytes, MaxUnpack: sampleUnpack, Sample: previewRows})
+	found, err := tables.Read(ctx, input,
+		tables.Options{MaxRows: previewRows + 1, MaxTables: sampleTables, MaxBytes: sampleBytes, MaxUnpack: sampleUnpack,
+			Sample: previewRows})
 	for _, t := range found {
 		s := sample{Name: t.Name, More: t.Truncated || t.Rows > int64(len(t.Sample))}
 		for _, c := range t.Columns[:min(len(t.Columns), previewCols)] {

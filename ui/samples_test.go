@@ -39,9 +39,12 @@ func TestTheFirstRowsOfTablesThatAreNoTextAreShown(t *testing.T) {
 		rows                 int
 		more                 bool
 	}{
-		{"http://data.city.example/s.xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", xlsx.String(), []string{"Sheet1</h3>", "<td>&lt;b&gt;school 3</td>"}, 20, true},
-		{"http://data.city.example/t.parquet", "application/vnd.apache.parquet", columns.String(), []string{"As a table</h3>", "<td>&lt;i&gt;oak</td>", `<th scope="col">Species</th>`}, 2, false},
-		{"http://data.city.example/a.json", "application/json", `[{"id":1,"name":"<u>x"},{"id":2,"name":"y","more":true}]`, []string{"<td>&lt;u&gt;x</td>", `<th scope="col">more</th>`}, 2, false},
+		{"http://data.city.example/s.xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", xlsx.String(),
+			[]string{"Sheet1</h3>", "<td>&lt;b&gt;school 3</td>"}, 20, true},
+		{"http://data.city.example/t.parquet", "application/vnd.apache.parquet", columns.String(),
+			[]string{"As a table</h3>", "<td>&lt;i&gt;oak</td>", `<th scope="col">Species</th>`}, 2, false},
+		{"http://data.city.example/a.json", "application/json", `[{"id":1,"name":"<u>x"},{"id":2,"name":"y","more":true}]`,
+			[]string{"<td>&lt;u&gt;x</td>", `<th scope="col">more</th>`}, 2, false},
 	} {
 		w.add(c.url, "A table", c.mediaType, "https://portal.city.example/", 1, func(int) string { return c.body })
 		text := body(t, get(t, site(w), "/version?id="+w.versions[c.url][0].ID))

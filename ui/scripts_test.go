@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestTheScriptsPassTheirOwnTests runs the tests beside the scripts (src/**/*.test.js) with Node, which needs nothing else.
+// TestTheScriptsPassTheirOwnTests runs the tests beside the scripts (src/**/*.test.js) with Node, which needs nothing
+// else.
 func TestTheScriptsPassTheirOwnTests(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -20,7 +21,8 @@ func TestTheScriptsPassTheirOwnTests(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no tests of scripts: %v", err)
 	}
-	if out, err := exec.CommandContext(t.Context(), node, append([]string{"--test", "--test-reporter=spec"}, files...)...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), node,
+		append([]string{"--test", "--test-reporter=spec"}, files...)...).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -103,9 +103,14 @@ func (u *UI) search(w http.ResponseWriter, r *http.Request) error {
 	page.Chosen = chosenOf(q, s)
 	page.Facets = facets(found, q, s, u.now())
 	if found.Gone > 0 && found.Gone < found.Total {
-		page.Facets = append(page.Facets, facet{Name: "At the source", Lines: []facetLine{{catalog.Count{Key: "yes", Label: "gone or failing", Count: found.Gone}, with(q, "q", strings.TrimSpace(s.Text+" gone:yes"))}}})
+		page.Facets = append(page.Facets,
+			facet{Name: "At the source",
+				Lines: []facetLine{
+					{catalog.Count{Key: "yes", Label: "gone or failing", Count: found.Gone},
+						with(q, "q", strings.TrimSpace(s.Text+" gone:yes"))}}})
 	}
-	for _, o := range []struct{ key, name string }{{"", "Best first"}, {"changed", "Last changed"}, {"versions", "Most versions"}, {"size", "Largest"}, {"rows", "Most rows"}, {"title", "Title"}} {
+	for _, o := range []struct{ key, name string }{{"", "Best first"}, {"changed", "Last changed"}, {"versions", "Most versions"},
+		{"size", "Largest"}, {"rows", "Most rows"}, {"title", "Title"}} {
 		page.Sort = append(page.Sort, sortLink{o.name, with(q, "sort", o.key), o.key == s.Sort})
 	}
 	if found.Total > 0 {
@@ -132,8 +137,10 @@ const maxShownText = 2000
 // chosenOf returns the active filters.
 func chosenOf(q url.Values, s catalog.Search) (list []chosen) {
 	for _, c := range []struct{ name, key, value string }{
-		{"Portal", "portal", s.Portal}, {"Dataset", "dataset", s.Dataset}, {"Host", "host", s.Host}, {"Type", "type", q.Get("type")}, {"Licence", "licence", s.Licence}, {"Publisher", "publisher", s.Publisher},
-		{"Outcome", "outcome", string(s.Outcome)}, {"Changed since", "since", q.Get("since")}, {"Changed before", "before", q.Get("before")}, {"Size", "size", sizeWords(s.Size)}, {"Rows", "rows", rowWords(s.Rows)},
+		{"Portal", "portal", s.Portal}, {"Dataset", "dataset", s.Dataset}, {"Host", "host", s.Host}, {"Type", "type", q.Get("type")},
+		{"Licence", "licence", s.Licence}, {"Publisher", "publisher", s.Publisher},
+		{"Outcome", "outcome", string(s.Outcome)}, {"Changed since", "since", q.Get("since")},
+		{"Changed before", "before", q.Get("before")}, {"Size", "size", sizeWords(s.Size)}, {"Rows", "rows", rowWords(s.Rows)},
 	} {
 		if c.value == "" {
 			continue
@@ -180,8 +187,10 @@ func facets(found catalog.Found, q url.Values, s catalog.Search, now time.Time) 
 		counts    []catalog.Count
 		on        bool
 	}{
-		{"Type", "type", found.Types, q.Get("type") != ""}, {"Changed", "since", found.Ages, q.Get("since") != ""}, {"Portal", "portal", found.Portals, s.Portal != ""}, {"Publisher", "publisher", found.Publishers, s.Publisher != ""},
-		{"Licence", "licence", found.Licences, s.Licence != ""}, {"Rows", "rows", found.TableRows, q.Get("rows") != ""}, {"Size", "size", found.Sizes, q.Get("size") != ""}, {"Host", "host", found.Hosts, s.Host != ""},
+		{"Type", "type", found.Types, q.Get("type") != ""}, {"Changed", "since", found.Ages, q.Get("since") != ""},
+		{"Portal", "portal", found.Portals, s.Portal != ""}, {"Publisher", "publisher", found.Publishers, s.Publisher != ""},
+		{"Licence", "licence", found.Licences, s.Licence != ""}, {"Rows", "rows", found.TableRows, q.Get("rows") != ""},
+		{"Size", "size", found.Sizes, q.Get("size") != ""}, {"Host", "host", found.Hosts, s.Host != ""},
 	} {
 		if f.on || len(f.counts) == 0 || len(f.counts) == 1 && f.counts[0].Count == found.Total {
 			continue
@@ -208,7 +217,8 @@ func facetWords(key string, c catalog.Count, now time.Time) (value, label string
 		if err != nil {
 			break
 		}
-		words := map[int]string{1: "in the last day", 7: "in the last week", 30: "in the last month", 90: "in the last 3 months", 365: "in the last year"}[days]
+		words := map[int]string{1: "in the last day", 7: "in the last week", 30: "in the last month", 90: "in the last 3 months",
+			365: "in the last year"}[days]
 		return now.UTC().AddDate(0, 0, -days).Format("2006-01-02"), words
 	case "size", "rows":
 		low, high, _ := strings.Cut(c.Key, "..")
@@ -234,10 +244,11 @@ func searchQuery(s catalog.Search) string {
 	return withPrefixes(search.Query(s))
 }
 
-// facetQuery returns a query for the files of a search by facets that are triples, however many there are. It returns ""
-// for other searches.
+// facetQuery returns a query for the files of a search by facets that are triples, however many there are. It returns
+// "" for other searches.
 func facetQuery(s catalog.Search) string {
-	if s.Text != "" || s.Outcome != "" || s.Licence != "" || s.Publisher != "" || !s.Since.IsZero() || !s.Before.IsZero() || s.Size != (catalog.Range{}) || s.Rows != (catalog.Range{}) {
+	if s.Text != "" || s.Outcome != "" || s.Licence != "" || s.Publisher != "" || !s.Since.IsZero() || !s.Before.IsZero() ||
+		s.Size != (catalog.Range{}) || s.Rows != (catalog.Range{}) {
 		return ""
 	}
 	var where strings.Builder

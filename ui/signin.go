@@ -12,8 +12,8 @@ import (
 
 // Guard signs browsers in and out, and says who may give orders.
 type Guard interface {
-	// CheckToken returns nil if whoever sends a request has a right: because of the session of the browser, or of the token,
-	// which may be "".
+	// CheckToken returns nil if whoever sends a request has a right: because of the session of the browser, or of the
+	// token, which may be "".
 	CheckToken(r *http.Request, token string, right access.Right) error
 	SignIn(w http.ResponseWriter, r *http.Request, token string) error
 	SignOut(w http.ResponseWriter, r *http.Request)
@@ -89,7 +89,8 @@ func (u *UI) renderSignIn(w http.ResponseWriter, r *http.Request, status int, pa
 // localPath returns a path of this server, or "/" for anything that a browser might take for an address elsewhere.
 func localPath(to string) string {
 	parsed, err := url.Parse(to)
-	if err != nil || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") || parsed.Host != "" || parsed.Scheme != "" {
+	if err != nil || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, "\\") || parsed.Host != "" ||
+		parsed.Scheme != "" {
 		return "/"
 	}
 	return to

@@ -28,9 +28,12 @@ func as(h http.Handler, rights access.Right, method, path string, form url.Value
 func TestSigningInGoesToPathsOfThisServerOnly(t *testing.T) {
 	t.Parallel()
 	h := site(newWorld())
-	for to, want := range map[string]string{"/hosts?host=a.example": "/hosts?host=a.example", "": "/", "//evil.example": "/", "https://evil.example/": "/", "/\\evil.example": "/", "javascript:alert(1)": "/", "hosts": "/", "/a\nb": "/", "/%0d%0aX: y": "/%0d%0aX: y"} {
+	for to, want := range map[string]string{"/hosts?host=a.example": "/hosts?host=a.example", "": "/", "//evil.example": "/",
+		"https://evil.example/": "/", "/\\evil.example": "/", "javascript:alert(1)": "/", "hosts": "/", "/a\nb": "/",
+		"/%0d%0aX: y": "/%0d%0aX: y"} {
 		res := as(h, 0, "POST", "/sign-in", url.Values{"token": {"right"}, "to": {to}})
-		if got := res.Header.Get("Location"); res.StatusCode != http.StatusSeeOther || got != want && got != strings.ReplaceAll(want, " ", "%20") {
+		if got := res.Header.Get("Location"); res.StatusCode != http.StatusSeeOther || got != want &&
+			got != strings.ReplaceAll(want, " ", "%20") {
 			t.Errorf("to %q: %d %q", to, res.StatusCode, got)
 		}
 		if page := body(t, as(h, 0, "GET", "/sign-in?"+url.Values{"to": {to}}.Encode(), nil)); strings.Contains(page, "evil") {
@@ -45,7 +48,8 @@ func TestAWrongTokenIsNotShownAgain(t *testing.T) {
 	for _, path := range []string{"/sign-in", "/hosts", "/portals", "/operation", "/campaign"} {
 		res := as(h, 0, "POST", path, url.Values{"token": {"my wrong secret"}})
 		page := body(t, res)
-		if res.StatusCode != http.StatusForbidden || strings.Contains(page, "my wrong secret") || res.Header.Get("Cache-Control") != "no-store" {
+		if res.StatusCode != http.StatusForbidden || strings.Contains(page, "my wrong secret") ||
+			res.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %d, Cache-Control %q, %.300s", path, res.StatusCode, res.Header.Get("Cache-Control"), page)
 		}
 	}
@@ -86,7 +90,8 @@ func TestOnlyScriptsThatThePageNamesRun(t *testing.T) {
 	seen := map[string]bool{}
 	for _, path := range []string{"/", "/search?q=x", "/hosts", "/console", "/sign-in", "/nowhere"} {
 		res := as(h, 0, "GET", path, nil)
-		m := regexp.MustCompile(`^default-src 'none'; script-src 'nonce-(\w{20,})'; style-src 'nonce-(\w+)';`).FindStringSubmatch(res.Header.Get("Content-Security-Policy"))
+		m := regexp.MustCompile(`^default-src 'none'; script-src 'nonce-(\w{20,})'; style-src 'nonce-(\w+)';`).FindStringSubmatch(
+			res.Header.Get("Content-Security-Policy"))
 		if m == nil || m[1] != m[2] || seen[m[1]] {
 			t.Errorf("%s: %q", path, res.Header.Get("Content-Security-Policy"))
 			continue

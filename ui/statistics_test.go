@@ -45,9 +45,11 @@ func TestLinesOfStatisticsLeadToTheirFiles(t *testing.T) {
 		}
 	})
 	text := body(t, get(t, h, "/statistics"))
-	for _, want := range []string{`href="/dataset?url=https%3A%2F%2Fportal.city.example%2F">City &lt;open&gt; data</a>`, `href="/search?type=text%2Fcsv">CSV</a>`, ">date</a>", "5.0 KB", "Sep 2026",
+	for _, want := range []string{`href="/dataset?url=https%3A%2F%2Fportal.city.example%2F">City &lt;open&gt; data</a>`,
+		`href="/search?type=text%2Fcsv">CSV</a>`, ">date</a>", "5.0 KB", "Sep 2026",
 		`href="/search?outcome=no-version&amp;portal=https%3A%2F%2Fportal.city.example%2F">City &lt;open&gt; data</a>`,
-		`href="/search?outcome=no-version&amp;publisher=City&#43;%26&#43;%3CCouncil%3E">City &amp; &lt;Council&gt;</a>`, `href="/search?publisher=City&#43;%26&#43;%3CCouncil%3E">`, "What is broken"} {
+		`href="/search?outcome=no-version&amp;publisher=City&#43;%26&#43;%3CCouncil%3E">City &amp; &lt;Council&gt;</a>`,
+		`href="/search?publisher=City&#43;%26&#43;%3CCouncil%3E">`, "What is broken"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -60,7 +62,8 @@ func TestLinesOfStatisticsLeadToTheirFiles(t *testing.T) {
 		queries = append(queries, q)
 	}
 	all := strings.Join(queries, "\n")
-	for _, want := range []string{`csvw:delimiter "\"; } #\\" .`, `csvw:datatype <http://www.w3.org/2001/XMLSchema#date> ;`, `arc:httpStatus "410"^^<http://www.w3.org/2001/XMLSchema#integer> ;`} {
+	for _, want := range []string{`csvw:delimiter "\"; } #\\" .`, `csvw:datatype <http://www.w3.org/2001/XMLSchema#date> ;`,
+		`arc:httpStatus "410"^^<http://www.w3.org/2001/XMLSchema#integer> ;`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no query has %q", want)
 		}

@@ -23,9 +23,12 @@ const (
 // datasetData describes the dataset of a portal.
 func (u *UI) datasetData(p datasetPage) map[string]any {
 	page := u.mint.Page(p.Entry.IRI)
-	d := map[string]any{"@context": "https://schema.org/", "@type": "Dataset", "@id": page + "#dataset", "url": page, "name": cmp.Or(line(p.Entry.Title), p.Entry.IRI), "sameAs": p.Entry.IRI,
+	d := map[string]any{"@context": "https://schema.org/", "@type": "Dataset", "@id": page + "#dataset", "url": page,
+		"name": cmp.Or(line(p.Entry.Title), p.Entry.IRI), "sameAs": p.Entry.IRI,
 		"isAccessibleForFree": true, "includedInDataCatalog": u.catalogData()}
-	described(d, p.Says, p.Description, fmt.Sprintf("%s of the dataset “%s”, which %s lists; archived in %s.", plural(len(p.Entry.URLs), "file"), cmp.Or(line(p.Entry.Title), p.Entry.IRI), hostOf(cmp.Or(p.Entry.Portal, p.Entry.IRI)), plural(p.Versions, "version")))
+	described(d, p.Says, p.Description,
+		fmt.Sprintf("%s of the dataset “%s”, which %s lists; archived in %s.", plural(len(p.Entry.URLs), "file"),
+			cmp.Or(line(p.Entry.Title), p.Entry.IRI), hostOf(cmp.Or(p.Entry.Portal, p.Entry.IRI)), plural(p.Versions, "version")))
 	if !p.Changed.IsZero() && d["dateModified"] == nil {
 		d["dateModified"] = p.Changed.UTC().Format(time.DateOnly)
 	}
@@ -44,11 +47,15 @@ func (u *UI) datasetData(p datasetPage) map[string]any {
 // fileData describes a file of which the archive keeps versions.
 func (u *UI) fileData(r catalog.Resource, says about.Dataset) map[string]any {
 	page := u.mint.Page(r.URL)
-	d := map[string]any{"@context": "https://schema.org/", "@type": "Dataset", "@id": page + "#dataset", "url": page, "name": line(titleOf(r)), "sameAs": r.URL, "isAccessibleForFree": true,
+	d := map[string]any{"@context": "https://schema.org/", "@type": "Dataset", "@id": page + "#dataset", "url": page,
+		"name": line(titleOf(r)), "sameAs": r.URL, "isAccessibleForFree": true,
 		"includedInDataCatalog": u.catalogData()}
-	described(d, says, plainText(about.Best(says.Description, "en").Value), fmt.Sprintf("Archived versions of the file %s: %s since %s.", r.URL, plural(r.Versions-r.ErrorPages, "version"), r.FirstSeen.UTC().Format("2 January 2006")))
+	described(d, says, plainText(about.Best(says.Description, "en").Value),
+		fmt.Sprintf("Archived versions of the file %s: %s since %s.", r.URL, plural(r.Versions-r.ErrorPages, "version"),
+			r.FirstSeen.UTC().Format("2 January 2006")))
 	if len(r.Datasets) > 0 {
-		d["isPartOf"] = map[string]any{"@type": "Dataset", "@id": u.mint.Page(r.Datasets[0]) + "#dataset", "name": line(cmp.Or(r.DatasetTitle, r.Datasets[0])), "url": u.mint.Page(r.Datasets[0]),
+		d["isPartOf"] = map[string]any{"@type": "Dataset", "@id": u.mint.Page(r.Datasets[0]) + "#dataset",
+			"name": line(cmp.Or(r.DatasetTitle, r.Datasets[0])), "url": u.mint.Page(r.Datasets[0]),
 			"description": d["description"]}
 	}
 	if !r.Changed.IsZero() {

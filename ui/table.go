@@ -125,8 +125,9 @@ func tableFacts(p *csvprofile.Profile) *table {
 	}
 	t := &table{Size: sizeOf(p), Dialect: dialectWords(p.Dialect), Notes: p.Why, Around: p.Notes, Kind: kindWords(p)}
 	for i, c := range p.Columns[:min(len(p.Columns), maxColumns)] {
-		line := column{I: i + 1, Name: c.Name, Datatype: c.Datatype, Format: c.Format, Unit: c.Unit, Distinct: humanCount(c.Distinct), Nulls: humanCount(c.Nulls),
-			Min: c.Min, Max: c.Max, Key: c.Key, Plot: columnPlot(c)}
+		line := column{I: i + 1, Name: c.Name, Datatype: c.Datatype, Format: c.Format, Unit: c.Unit, Distinct: humanCount(c.Distinct),
+			Nulls: humanCount(c.Nulls),
+			Min:   c.Min, Max: c.Max, Key: c.Key, Plot: columnPlot(c)}
 		if !c.Exact {
 			line.Distinct = "≈ " + line.Distinct
 		}

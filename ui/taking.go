@@ -50,7 +50,8 @@ func (u *UI) register(ctx context.Context, form url.Values) (done string, err er
 			added++
 		}
 	}
-	return fmt.Sprintf("%s registered, %d known already. They are fetched when their hosts allow it.", plural(added, "new file"), len(seeds)-added), nil
+	return fmt.Sprintf("%s registered, %d known already. They are fetched when their hosts allow it.", plural(added, "new file"),
+		len(seeds)-added), nil
 }
 
 // plan plans the harvest of a form and says when it runs.

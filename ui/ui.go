@@ -86,7 +86,10 @@ type UI struct {
 
 // New parses the embedded templates and loads the embedded assets. It fails only in a broken build.
 func New(o Options) (*UI, error) {
-	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned, registers: o.Register, kinds: o.Kinds, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, tables: o.Tables, histories: o.Histories, operation: o.Operation, fixity: o.Fixity, cite: o.Cite, says: o.About, proved: o.Proved, mint: o.Mint, examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned,
+		registers: o.Register, kinds: o.Kinds, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, tables: o.Tables,
+		histories: o.Histories, operation: o.Operation, fixity: o.Fixity, cite: o.Cite, says: o.About, proved: o.Proved, mint: o.Mint,
+		examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}
@@ -149,7 +152,8 @@ func (u *UI) Routes(r chi.Router) {
 		r.Head(pattern, h)
 	}
 	// Pages of the original archive, by their addresses there. Its console's fragment (#query=) is kept by browsers.
-	for old, page := range map[string]string{"/yasgui": "/console", "/stats": "/statistics", "/api-explorer": "/api-doc", "/api/v1/spec": "/openapi.json"} {
+	for old, page := range map[string]string{"/yasgui": "/console", "/stats": "/statistics", "/api-explorer": "/api-doc",
+		"/api/v1/spec": "/openapi.json"} {
 		h := problem.Handler(func(w http.ResponseWriter, _ *http.Request) error {
 			target.Redirect(w, page, http.StatusMovedPermanently)
 			return nil

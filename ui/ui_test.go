@@ -43,12 +43,19 @@ func body(t *testing.T, res *http.Response) string {
 func everyPage(w *world) []string {
 	trees := w.versions["http://data.city.example/trees.csv"]
 	xml := w.versions["https://open.region.example/air/stations.xml"]
-	return []string{"/", "/search", "/search?q=trees", "/search?q=nothing+at+all", "/search?type=text/csv&host=open.region.example&after=25", "/portals", "/operation",
-		"/dataset?url=" + url.QueryEscape(trees[0].URL), "/dataset?url=https://open.region.example/gone.csv", "/dataset?url=ftp://files.library.example/loans.zip",
+	return []string{"/", "/search", "/search?q=trees", "/search?q=nothing+at+all",
+		"/search?type=text/csv&host=open.region.example&after=25", "/portals", "/operation",
+		"/dataset?url=" + url.QueryEscape(trees[0].URL), "/dataset?url=https://open.region.example/gone.csv",
+		"/dataset?url=ftp://files.library.example/loans.zip",
 		"/dataset?url=" + url.QueryEscape(w.resources[0].Datasets[0]), "/dataset?url=" + url.QueryEscape(w.resources[0].Portals[0]),
 		"/version?id=" + trees[3].ID, "/version?id=" + xml[0].ID, "/version?id=" + w.versions["http://data.city.example/budget.json"][1].ID,
-		"/table/" + trees[3].ID, "/table/" + trees[3].ID + "?row=3", "/table/" + trees[3].ID + "?where=height%3E9&order=-height", "/diff?from=" + trees[0].ID + "&to=" + trees[1].ID, "/history?version=" + trees[3].ID + "&row=3", "/history?version=" + trees[3].ID + "&row=3&column=species", "/crawls", "/campaign", "/campaign?name=city", "/campaign?name=www.city.example", "/campaign?name=kaggle", "/crawls?outcome=no-version", "/statistics", "/console", "/console?query=ASK+%7B%7D",
-		"/basket", "/basket?id=" + trees[0].ID + "&id=" + xml[0].ID + "&id=nonsense", "/docs/", "/docs/tutorial", "/docs/howto/proxy", "/docs/reference/commands/host", "/docs/explanation/architecture", "/docs/?q=backup", "/api-doc"}
+		"/table/" + trees[3].ID, "/table/" + trees[3].ID + "?row=3", "/table/" + trees[3].ID + "?where=height%3E9&order=-height",
+		"/diff?from=" + trees[0].ID + "&to=" + trees[1].ID, "/history?version=" + trees[3].ID + "&row=3",
+		"/history?version=" + trees[3].ID + "&row=3&column=species", "/crawls", "/campaign", "/campaign?name=city",
+		"/campaign?name=www.city.example", "/campaign?name=kaggle", "/crawls?outcome=no-version", "/statistics", "/console",
+		"/console?query=ASK+%7B%7D",
+		"/basket", "/basket?id=" + trees[0].ID + "&id=" + xml[0].ID + "&id=nonsense", "/docs/", "/docs/tutorial", "/docs/howto/proxy",
+		"/docs/reference/commands/host", "/docs/explanation/architecture", "/docs/?q=backup", "/api-doc"}
 }
 
 func TestEveryPageIsWholeAndSafe(t *testing.T) {
@@ -62,7 +69,8 @@ func TestEveryPageIsWholeAndSafe(t *testing.T) {
 			t.Errorf("%s: status %d: %.300s", address, res.StatusCode, text)
 			continue
 		}
-		if csp := res.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+		if csp := res.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") ||
+			strings.Contains(csp, "unsafe") {
 			t.Errorf("%s: policy %q", address, csp)
 		}
 		doc, err := html.Parse(strings.NewReader(text))
@@ -132,7 +140,8 @@ func TestAResourcePageShowsItsVersionsAndHowToCiteThem(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	text := body(t, get(t, site(w), "/dataset?url=http://data.city.example/trees.csv"))
-	for _, want := range []string{"Trees in the city", "Version 3", "Version 0", "What changed", "/get/files/sparql", "timemap/link", "Archived copy: http://localhost:8080/api/v1/get/file/id/", "Links to it", "<svg class=\"plot timeline\"", "81"} {
+	for _, want := range []string{"Trees in the city", "Version 3", "Version 0", "What changed", "/get/files/sparql", "timemap/link",
+		"Archived copy: http://localhost:8080/api/v1/get/file/id/", "Links to it", "<svg class=\"plot timeline\"", "81"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -162,7 +171,8 @@ func TestAVersionsPageListsTheFilesInside(t *testing.T) {
 	w := newWorld()
 	v := w.versions["ftp://files.library.example/loans.zip"][0]
 	text := body(t, get(t, site(w), "/version?id="+v.ID))
-	for _, want := range []string{"2 files inside", "loans 2026/&lt;b&gt;.csv", "/api/v1/get/file/id/" + v.ID + "/member/loans%202026/%3Cb%3E.csv?download=1", "inner.zip: encrypted"} {
+	for _, want := range []string{"2 files inside", "loans 2026/&lt;b&gt;.csv",
+		"/api/v1/get/file/id/" + v.ID + "/member/loans%202026/%3Cb%3E.csv?download=1", "inner.zip: encrypted"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -205,10 +215,12 @@ func TestADifferenceHasPages(t *testing.T) {
 	address := "/diff?from=" + v[0].ID + "&to=" + v[1].ID
 	for offset, want := range map[string][2]bool{"0": {false, true}, "100": {true, true}, "10100": {true, false}} {
 		text := body(t, get(t, h, address+"&key=id&offset="+offset))
-		if before, more := strings.Contains(text, "← Changes before"), strings.Contains(text, ">More changes<"); before != want[0] || more != want[1] {
+		if before, more := strings.Contains(text, "← Changes before"), strings.Contains(text, ">More changes<"); before != want[0] ||
+			more != want[1] {
 			t.Errorf("after %s: before %v, more %v", offset, before, more)
 		}
-		if !strings.Contains(text, ">CSV from 10 001<") && !strings.Contains(text, ">CSV from 10\u202f001<") && !strings.Contains(text, ">CSV from 10,001<") {
+		if !strings.Contains(text, ">CSV from 10 001<") && !strings.Contains(text, ">CSV from 10\u202f001<") &&
+			!strings.Contains(text, ">CSV from 10,001<") {
 			t.Errorf("after %s there is no second file of changes: %.3000s", offset, text)
 		}
 	}
@@ -247,7 +259,8 @@ func TestADifferenceTakesAKey(t *testing.T) {
 func TestAPortalsPageTellsOfItsFiles(t *testing.T) {
 	t.Parallel()
 	text := body(t, get(t, site(newWorld()), "/dataset?url=https://portal.city.example/"))
-	for _, want := range []string{"City open data</h1>", "Trees in the city", "/search?portal=https%3A%2F%2Fportal.city.example%2F", "new version</a></th>", "JSON"} {
+	for _, want := range []string{"City open data</h1>", "Trees in the city", "/search?portal=https%3A%2F%2Fportal.city.example%2F",
+		"new version</a></th>", "JSON"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -258,12 +271,14 @@ func TestAFileOfTenThousandVersionsHasPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld()
 	const address = "http://data.city.example/hourly\"><script>.csv"
-	w.add(address, strings.Repeat("A long title <b> ", 100), "text/csv", "https://portal.city.example/", 10_000, func(n int) string { return fmt.Sprintf("a\n%d\n", n) })
+	w.add(address, strings.Repeat("A long title <b> ", 100), "text/csv", "https://portal.city.example/", 10_000,
+		func(n int) string { return fmt.Sprintf("a\n%d\n", n) })
 	h := site(w)
 	next := "/dataset?url=" + url.QueryEscape(address)
 	for n, pages := 9_999, 0; pages < 3; pages++ {
 		text := body(t, get(t, h, next))
-		if !strings.Contains(text, fmt.Sprintf(">Version %d</a>", n)) || strings.Contains(text, fmt.Sprintf(">Version %d</a>", n-50)) || strings.Contains(text, "<script>.csv") {
+		if !strings.Contains(text, fmt.Sprintf(">Version %d</a>", n)) || strings.Contains(text, fmt.Sprintf(">Version %d</a>", n-50)) ||
+			strings.Contains(text, "<script>.csv") {
 			t.Fatalf("%s: a page of %d bytes", next, len(text))
 		}
 		if len(text) > 400_000 {
@@ -279,7 +294,8 @@ func TestAFileOfTenThousandVersionsHasPages(t *testing.T) {
 		t.Errorf("before=0: %d", res.StatusCode)
 	}
 	v := w.versions[address]
-	if text := body(t, get(t, h, "/diff?from="+v[0].ID+"&to="+v[9000].ID)); len(text) > 300_000 || !strings.Contains(text, ">Version 9000,") {
+	if text := body(t, get(t, h, "/diff?from="+v[0].ID+"&to="+v[9000].ID)); len(text) > 300_000 ||
+		!strings.Contains(text, ">Version 9000,") {
 		t.Errorf("the comparison is a page of %d bytes", len(text))
 	}
 }
@@ -365,7 +381,8 @@ func TestAssetsAreKeptForEverAndPacked(t *testing.T) {
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, r)
 	res := rec.Result()
-	if res.StatusCode != 200 || !strings.Contains(res.Header.Get("Cache-Control"), "immutable") || res.Header.Get("Content-Encoding") != "gzip" {
+	if res.StatusCode != 200 || !strings.Contains(res.Header.Get("Cache-Control"), "immutable") ||
+		res.Header.Get("Content-Encoding") != "gzip" {
 		t.Errorf("got %d %v", res.StatusCode, res.Header)
 	}
 }
@@ -379,9 +396,12 @@ func TestADocumentOfStatementsIsReadSubjectBySubject(t *testing.T) {
 	}
 	s, p, inner := term.IRI("http://s.example/"), term.IRI("http://www.w3.org/ns/dcat#keyword"), term.Blank("b")
 	rec := httptest.NewRecorder()
-	err = u.Document(rec, httptest.NewRequest("GET", "/.well-known/void", nil), "The <dataset>", []term.Quad{{S: s, P: p, O: term.String("<script>")}, {S: s, P: p, O: inner}, {S: inner, P: p, O: term.String("inside")}})
+	err = u.Document(rec, httptest.NewRequest("GET", "/.well-known/void", nil), "The <dataset>",
+		[]term.Quad{{S: s, P: p, O: term.String("<script>")}, {S: s, P: p, O: inner}, {S: inner, P: p, O: term.String("inside")}})
 	text := rec.Body.String()
-	if err != nil || strings.Contains(text, "<script>\"") || !strings.Contains(text, "&lt;script&gt;") || !strings.Contains(text, `class="inside"`) || !strings.Contains(text, "/.well-known/void?format=ttl") || strings.Count(text, "<section>") != 1 {
+	if err != nil || strings.Contains(text, "<script>\"") || !strings.Contains(text, "&lt;script&gt;") ||
+		!strings.Contains(text, `class="inside"`) || !strings.Contains(text, "/.well-known/void?format=ttl") ||
+		strings.Count(text, "<section>") != 1 {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
@@ -397,10 +417,12 @@ func TestDocumentsOfAnySizeHaveAPage(t *testing.T) {
 	defer u.Close()
 	var quads []term.Quad
 	for i := range 100 {
-		quads = append(quads, term.Quad{S: term.IRI("http://a.example/catalog"), P: term.IRI("http://a.example/has"), O: term.IRI(fmt.Sprintf("http://a.example/file-%d", i))})
+		quads = append(quads, term.Quad{S: term.IRI("http://a.example/catalog"), P: term.IRI("http://a.example/has"),
+			O: term.IRI(fmt.Sprintf("http://a.example/file-%d", i))})
 	}
 	for i := range 100 {
-		quads = append(quads, term.Quad{S: term.IRI(fmt.Sprintf("http://a.example/file-%d", i)), P: term.IRI("http://a.example/p"), O: term.String("x")})
+		quads = append(quads, term.Quad{S: term.IRI(fmt.Sprintf("http://a.example/file-%d", i)), P: term.IRI("http://a.example/p"),
+			O: term.String("x")})
 	}
 	rec := httptest.NewRecorder()
 	if err := u.Document(rec, httptest.NewRequest("GET", "/catalog", nil), "The catalog", quads); err != nil {

@@ -36,7 +36,8 @@ func (u *UI) versionPage(w http.ResponseWriter, r *http.Request) error {
 func (u *UI) Version(w http.ResponseWriter, r *http.Request, id string) error {
 	_, n, ok := ns.SplitVersionID(id)
 	if !ok {
-		return problem.Newf(http.StatusNotFound, "Unknown version", "%q is not a version id: expected 24 hexadecimal digits, _ and a number", id)
+		return problem.Newf(http.StatusNotFound, "Unknown version",
+			"%q is not a version id: expected 24 hexadecimal digits, _ and a number", id)
 	}
 	ctx := r.Context()
 	v, err := u.archive.Version(ctx, id)
@@ -48,7 +49,8 @@ func (u *UI) Version(w http.ResponseWriter, r *http.Request, id string) error {
 		return err
 	}
 	iri := u.mint.Version(id)
-	page := versionView{Version: v, Resource: res, Before: v.Previous, IRI: iri, Headers: headerLines(v.Headers), Crumbs: append(crumbs(res), crumb{titleOf(res), pagePath(res.URL)})}
+	page := versionView{Version: v, Resource: res, Before: v.Previous, IRI: iri, Headers: headerLines(v.Headers),
+		Crumbs: append(crumbs(res), crumb{titleOf(res), pagePath(res.URL)})}
 	if n+1 < res.Versions {
 		page.After = ns.VersionID(res.ID, n+1)
 	}

@@ -80,13 +80,15 @@ func TestBrowserFindsAndDownloadsWhatTheDemoArchived(t *testing.T) {
 	w.until(`document.querySelector(".resources .title")`)
 	w.do(chromedp.Click(chromedp.CSS(".resources .title")))
 	w.until(`location.pathname === "/dataset" && document.querySelector("#versions")`)
-	for _, path := range []string{"/search", "/portals", "/crawls", "/statistics", "/api-doc", "/ns/csvw", "/describe?iri=http%3A%2F%2Fwww.w3.org%2Fns%2Fdcat%23Distribution"} {
+	for _, path := range []string{"/search", "/portals", "/crawls", "/statistics", "/api-doc", "/ns/csvw",
+		"/describe?iri=http%3A%2F%2Fwww.w3.org%2Fns%2Fdcat%23Distribution"} {
 		w.open(path)
 		w.until(`document.querySelector("h1")`)
 	}
 
 	dir := t.TempDir()
-	if _, err := chromedp.CallBrowser(w.ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
+	if _, err := chromedp.CallBrowser(w.ctx, browser.SetDownloadBehavior,
+		browser.SetDownloadBehaviorParams{Behavior: "allow", DownloadPath: dir}); err != nil {
 		t.Fatal(err)
 	}
 	query := `PREFIX dct: <http://purl.org/dc/terms/>

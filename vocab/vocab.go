@@ -57,9 +57,9 @@ func Prefixes() map[string]string {
 	}
 }
 
-// QueryPrefixes returns a new map with the prefixes that queries and updates of the archive may use without declaring them:
-// those of Prefixes, and the other usual names. dc is that of the elements of Dublin Core, as everywhere; the queries of the
-// ODArchive paper name terms with it, which the archive reads as such.
+// QueryPrefixes returns a new map with the prefixes that queries and updates of the archive may use without declaring
+// them: those of Prefixes, and the other usual names. dc is that of the elements of Dublin Core, as everywhere; the
+// queries of the ODArchive paper name terms with it, which the archive reads as such.
 func QueryPrefixes() map[string]string {
 	all := Prefixes()
 	all["dc"], all["dcterms"] = "http://purl.org/dc/elements/1.1/", dcterms.NS

@@ -199,7 +199,8 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 		fmt.Fprintf(a.stderr, "odarchive: %d given, %d new so far; the same command registers the rest\n", a.given, a.added)
 	}
 	if a.secrets > 0 {
-		fmt.Fprintf(a.stderr, "odarchive: removed users and passwords from %s: the archive neither stores nor sends them\n", english.Plural(a.secrets, "URL", ""))
+		fmt.Fprintf(a.stderr, "odarchive: removed users and passwords from %s: the archive neither stores nor sends them\n",
+			english.Plural(a.secrets, "URL", ""))
 	}
 	if err != nil && !a.json {
 		return err
@@ -208,7 +209,8 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 		return err
 	}
 	if a.bad.count > 0 && !a.skipBad {
-		return fmt.Errorf("%s of %s; the good ones are registered (--strict registers all or none)", english.Plural(a.bad.count, "bad line", ""), a.bad.name)
+		return fmt.Errorf("%s of %s; the good ones are registered (--strict registers all or none)",
+			english.Plural(a.bad.count, "bad line", ""), a.bad.name)
 	}
 	return nil
 }
@@ -257,7 +259,9 @@ func (a *adding) report() error {
 	case a.json && a.bad.cli != nil:
 		return a.bad.end(a.given, a.added)
 	case a.skipBad && a.bad.count > 0:
-		return a.summary(nil, "%d given, %d new, %s skipped, the first: %v%s", a.given, a.added, english.Plural(a.bad.count, "bad line", ""), a.bad.first, after("\n", fetchedNext(a.added)))
+		return a.summary(nil, "%d given, %d new, %s skipped, the first: %v%s", a.given, a.added,
+			english.Plural(a.bad.count, "bad line", ""), a.bad.first, after("\n", fetchedNext(a.added)))
 	}
-	return a.summary(map[string]int{"given": a.given, "added": a.added, "skipped": 0}, "%d given, %d new%s", a.given, a.added, after("; ", fetchedNext(a.added)))
+	return a.summary(map[string]int{"given": a.given, "added": a.added, "skipped": 0}, "%d given, %d new%s", a.given, a.added,
+		after("; ", fetchedNext(a.added)))
 }

@@ -46,7 +46,8 @@ func TestAListWhoseRegistrationIsKilledIsRegisteredOnce(t *testing.T) {
 	var out bytes.Buffer
 	for range 2 {
 		out.Reset()
-		if status := run(t.Context(), []string{"add", "--data", data, "--file", "-"}, strings.NewReader(list.String()), &out, io.Discard); status != 0 {
+		if status := run(t.Context(), []string{"add", "--data", data, "--file", "-"}, strings.NewReader(list.String()), &out,
+			io.Discard); status != 0 {
 			t.Fatalf("status %d", status)
 		}
 	}
@@ -79,9 +80,11 @@ func TestAServerThatEndsMeanwhileIsKnownToHaveRegisteredWhatItAnswered(t *testin
 		fmt.Fprintf(&list, "http://h.example/%d.csv\n", i)
 	}
 	var stderr bytes.Buffer
-	status := run(t.Context(), []string{"add", "--data", t.TempDir(), "--endpoint", server.URL, "--file", "-"}, strings.NewReader(list.String()), io.Discard, &stderr)
+	status := run(t.Context(), []string{"add", "--data", t.TempDir(), "--endpoint", server.URL, "--file", "-"},
+		strings.NewReader(list.String()), io.Discard, &stderr)
 	server.Close() // waits for its requests
-	if want := english.Plural(answered, "file is", "files are") + " known to be registered: "; status != 1 || answered == 0 || !strings.Contains(stderr.String(), want) {
+	if want := english.Plural(answered, "file is", "files are") + " known to be registered: "; status != 1 || answered == 0 ||
+		!strings.Contains(stderr.String(), want) {
 		t.Errorf("status %d, %q; want %q", status, stderr.String(), want)
 	}
 }

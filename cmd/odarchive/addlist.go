@@ -25,8 +25,8 @@ type batch struct {
 	err     error // reading failed; nothing follows
 }
 
-// Bounds of a batch. It is sorted, and the larger it is, the fewer transactions write to the same host. A list that comes
-// in slowly is registered in smaller batches.
+// Bounds of a batch. It is sorted, and the larger it is, the fewer transactions write to the same host. A list that
+// comes in slowly is registered in smaller batches.
 const (
 	maxBatch      = 32 * crawler.SeedsPerTxn
 	maxBatchBytes = 16 << 20 // of text
@@ -106,7 +106,8 @@ func (b *batches) next(ctx context.Context) (next batch, ok bool) {
 	}
 }
 
-// readBatch reads entries, probably about as many as expected, until a batch is full. more is false at the end of the list.
+// readBatch reads entries, probably about as many as expected, until a batch is full. more is false at the end of the
+// list.
 func readBatch(list *seedList, expected int) (b batch, more bool) {
 	b.seeds = make([]catalog.Seed, 0, expected)
 	text, began := 0, time.Now()

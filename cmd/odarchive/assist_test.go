@@ -78,7 +78,8 @@ func playSession(t *testing.T, a assistant) {
 			Versions    int
 		}
 	}
-	if text := a.call(t, "search", map[string]any{"type": "csv", "sort": "versions"}, &found); text != "" || found.Total == 0 || found.Hits[0].Versions < 2 {
+	if text := a.call(t, "search", map[string]any{"type": "csv", "sort": "versions"}, &found); text != "" || found.Total == 0 ||
+		found.Hits[0].Versions < 2 {
 		t.Fatalf("search: %s %+v", text, found)
 	}
 	file := found.Hits[0]
@@ -88,7 +89,8 @@ func playSession(t *testing.T, a assistant) {
 			N   int
 		}
 	}
-	if text := a.call(t, "versions", map[string]any{"url": file.URL}, &kept); text != "" || len(kept.Versions) < 2 || kept.Versions[0].IRI != file.Latest {
+	if text := a.call(t, "versions", map[string]any{"url": file.URL}, &kept); text != "" || len(kept.Versions) < 2 ||
+		kept.Versions[0].IRI != file.Latest {
 		t.Fatalf("versions: %s %+v", text, kept)
 	}
 	var table struct {
@@ -96,26 +98,30 @@ func playSession(t *testing.T, a assistant) {
 		Total   int
 		Rows    [][]any
 	}
-	if text := a.call(t, "rows", map[string]any{"version": file.Latest, "limit": 3}, &table); text != "" || len(table.Rows) != 3 || len(table.Rows[0]) != len(table.Columns) {
+	if text := a.call(t, "rows", map[string]any{"version": file.Latest, "limit": 3}, &table); text != "" || len(table.Rows) != 3 ||
+		len(table.Rows[0]) != len(table.Columns) {
 		t.Fatalf("rows: %s %+v", text, table)
 	}
 	var changed struct {
 		Summary string
 		Counts  struct{ Kind string }
 	}
-	if text := a.call(t, "differences", map[string]any{"url": file.URL}, &changed); text != "" || changed.Summary == "" || changed.Counts.Kind != "table" {
+	if text := a.call(t, "differences", map[string]any{"url": file.URL}, &changed); text != "" || changed.Summary == "" ||
+		changed.Counts.Kind != "table" {
 		t.Fatalf("differences: %s %+v", text, changed)
 	}
 	var about struct {
 		Turtle string
 		Tables []struct{ Rows int }
 	}
-	if text := a.call(t, "describe", map[string]any{"iri": file.URL}, &about); text != "" || !strings.Contains(about.Turtle, "dct:hasVersion") || len(about.Tables) == 0 {
+	if text := a.call(t, "describe", map[string]any{"iri": file.URL}, &about); text != "" ||
+		!strings.Contains(about.Turtle, "dct:hasVersion") || len(about.Tables) == 0 {
 		t.Fatalf("describe: %s %+v", text, about)
 	}
 	var answer struct{ Rows [][]string }
 	query := fmt.Sprintf("PREFIX dct: <http://purl.org/dc/terms/> SELECT (COUNT(*) AS ?n) { <%s> dct:hasVersion ?v }", file.URL)
-	if text := a.call(t, "sparql", map[string]any{"query": query}, &answer); text != "" || len(answer.Rows) != 1 || answer.Rows[0][0] != fmt.Sprint(file.Versions) {
+	if text := a.call(t, "sparql", map[string]any{"query": query}, &answer); text != "" || len(answer.Rows) != 1 ||
+		answer.Rows[0][0] != fmt.Sprint(file.Versions) {
 		t.Fatalf("sparql: %s %+v", text, answer)
 	}
 	read, err := a.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: file.Latest})
@@ -137,7 +143,8 @@ func playSession(t *testing.T, a assistant) {
 		{"sparql", map[string]any{"query": "SELEKT *"}, "Syntax error"},
 		{"sparql", map[string]any{"query": "INSERT DATA { <http://a.example/> <http://a.example/> 1 }"}, "Syntax error"},
 		{"sparql", map[string]any{"query": "SELECT * { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } }"}, "no other endpoints"},
-		{"sparql", map[string]any{"query": "SELECT * { ?s ?p ?o FILTER EXISTS { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } } }"}, "switched off"},
+		{"sparql", map[string]any{"query": "SELECT * { ?s ?p ?o FILTER EXISTS { SERVICE <http://127.0.0.1:1/> { ?s ?p ?o } } }"},
+			"switched off"},
 	} {
 		if text := a.call(t, c.tool, c.arguments, nil); !strings.Contains(text, c.want) {
 			t.Errorf("%s %v: %q, want %q", c.tool, c.arguments, text, c.want)
@@ -182,7 +189,10 @@ func (s served) hostileMessagesAreRefused(t *testing.T) {
 		{"a page of this machine", list, []string{"Origin", "http://localhost:6274"}, 200},
 		{"many calls in one", "[" + strings.Repeat(list+",", 1000) + list + "]", nil, 400},
 		{"deep nesting", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + strings.Repeat("[", 100_000), nil, 400},
-		{"a large argument", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sparql","arguments":{"query":"` + strings.Repeat("x", 1<<20) + `"}}}`, nil, 413},
+		{
+			"a large argument",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sparql","arguments":{"query":"` + strings.Repeat("x", 1<<20) +
+				`"}}}`, nil, 413},
 		{"no message", "", nil, 400},
 	} {
 		status, body, err := postMessage(t.Context(), s.base, c.body, c.headers...)

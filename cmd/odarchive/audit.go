@@ -105,7 +105,8 @@ func (c *cli) printAudit(list []operate.AuditEntry) error {
 		} else if e.Ended {
 			status = fmt.Sprint(e.Status)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", e.At.Format(time.RFC3339), printable(e.Who), printable(cmp.Or(e.From, "–")), status, printable(what))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", e.At.Format(time.RFC3339), printable(e.Who), printable(cmp.Or(e.From, "–")), status,
+			printable(what))
 	}
 	return w.Flush()
 }

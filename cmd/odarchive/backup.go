@@ -156,7 +156,8 @@ func (c *cli) printBackup(name string, info backup.Info) error {
 			fresh++
 		}
 	}
-	err := c.summary(info, "%s: state of %s, %s, %d of them in this file", name, info.Time.UTC().Format("2006-01-02 15:04:05"), english.Plural(len(info.Packs), "pack", ""), fresh)
+	err := c.summary(info, "%s: state of %s, %s, %d of them in this file", name, info.Time.UTC().Format("2006-01-02 15:04:05"),
+		english.Plural(len(info.Packs), "pack", ""), fresh)
 	if err == nil && len(info.Damaged) > 0 {
 		err = fmt.Errorf("%s is written, but %s already damaged: run 'odarchive check --repair'", name, packsWere(info.Damaged))
 	}
@@ -208,7 +209,8 @@ serve --promote'. The key of the transparency log is in no backup: copy the dire
 				return err
 			}
 			if len(info.Damaged) > 0 {
-				fmt.Fprintf(c.stderr, "odarchive: warning: %s already damaged when the backup was made: run 'odarchive check --repair'\n", packsWere(info.Damaged))
+				fmt.Fprintf(c.stderr, "odarchive: warning: %s already damaged when the backup was made: run 'odarchive check --repair'\n",
+					packsWere(info.Damaged))
 			}
 			if withdrawals != "" {
 				if err := c.withdrawAgain(cmd.Context(), withdrawals); err != nil {
@@ -219,8 +221,10 @@ serve --promote'. The key of the transparency log is in no backup: copy the dire
 		},
 	}
 	cmd.Flags().StringVar(&at, "at", "", "moment (RFC 3339) as of which the archive is restored from a bucket (default the last one)")
-	cmd.Flags().BoolVar(&incomplete, "incomplete", false, "restore from a bucket also if objects are missing with what was acknowledged: what they had is lost")
-	cmd.Flags().StringVar(&withdrawals, "withdrawals", "", "list of what was withdrawn, as 'odarchive withdrawals --json' prints it; the restored archive forgets it, too")
+	cmd.Flags().BoolVar(&incomplete, "incomplete", false,
+		"restore from a bucket also if objects are missing with what was acknowledged: what they had is lost")
+	cmd.Flags().StringVar(&withdrawals, "withdrawals", "",
+		"list of what was withdrawn, as 'odarchive withdrawals --json' prints it; the restored archive forgets it, too")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
 }

@@ -15,17 +15,20 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestEveryAddressIsBelowTheBaseBehindAProxy follows every link of a served sample, as a visitor behind a proxy sees them:
-// in pages, scripts, headers and documents.
+// TestEveryAddressIsBelowTheBaseBehindAProxy follows every link of a served sample, as a visitor behind a proxy sees
+// them: in pages, scripts, headers and documents.
 func TestEveryAddressIsBelowTheBaseBehindAProxy(t *testing.T) {
 	t.Parallel()
 	const base = "http://archive.example/the/archive/"
 	archive := serveBelow(t, base)
 	for name, strips := range map[string]bool{"a proxy that removes the path": true, "a proxy that keeps the path": false} {
 		t.Run(name, func(t *testing.T) {
-			v := &visitor{t: t, base: base, client: behindProxy(t, archive.base, "/the/archive", strips), seen: map[string]bool{}, perShape: map[string]int{}}
-			for _, start := range []string{"", "openapi.json", "robots.txt", "api-doc", "catalog.ttl", "catalog.jsonld", ".well-known/void", "feed.atom", "feed.json", "ldes", "ns/csvw",
-				"sparql?query=SELECT%20*%20WHERE%20{?s%20?p%20?o}%20LIMIT%20200", "stats/basic", "get/datasets/type/csv?limit=1", "quality.json", "harvests.json", "campaign", "hosts", "basket", "nowhere/x"} {
+			v := &visitor{t: t, base: base, client: behindProxy(t, archive.base, "/the/archive", strips), seen: map[string]bool{},
+				perShape: map[string]int{}}
+			for _, start := range []string{"", "openapi.json", "robots.txt", "api-doc", "catalog.ttl", "catalog.jsonld", ".well-known/void",
+				"feed.atom", "feed.json", "ldes", "ns/csvw",
+				"sparql?query=SELECT%20*%20WHERE%20{?s%20?p%20?o}%20LIMIT%20200", "stats/basic", "get/datasets/type/csv?limit=1",
+				"quality.json", "harvests.json", "campaign", "hosts", "basket", "nowhere/x"} {
 				v.visit(base+start, "the test")
 			}
 			for len(v.queue) > 0 {
@@ -108,7 +111,8 @@ var entities = strings.NewReplacer("&amp;", "&", `\u0026`, "&", `\u003c`, "<", `
 
 var ownAddress = regexp.MustCompile("http://archive[.]example/[^\\s\"'<>\\\\)`,{}|*]*")
 
-// mayBeUnknown are addresses that may be 404: one that the test asks for, and descriptions of IRIs that are only mentioned.
+// mayBeUnknown are addresses that may be 404: one that the test asks for, and descriptions of IRIs that are only
+// mentioned.
 var mayBeUnknown = regexp.MustCompile(`/nowhere/x$|/describe[?]iri=`)
 
 func (v *visitor) follow(address, from string) {

@@ -23,7 +23,8 @@ type besideOptions struct {
 	// inputs returns the files that the command reads, in the order in which it opens them, "-" for standard input.
 	// They are sent to the server. nil means none.
 	inputs func(args []string) []string
-	// expand returns the arguments with lists of files, which are the client's, replaced by what they name. nil keeps them.
+	// expand returns the arguments with lists of files, which are the client's, replaced by what they name. nil keeps
+	// them.
 	expand func(args []string) ([]string, error)
 	// ends returns the client's end of a command that exchanges versions with the server. nil means that there is none.
 	ends func(ctx context.Context, args []string) (*clientEnd, error)
@@ -192,7 +193,8 @@ func (c *cli) ask(r *faces.Remote, cmd *cobra.Command, args []string, o besideOp
 				order.Flags[f.Name] = list.GetSlice()
 			}
 		default:
-			err = usagef("--%s is a setting of the server that holds the archive: give it to 'odarchive serve', or stop the server first", f.Name)
+			err = usagef("--%s is a setting of the server that holds the archive: give it to 'odarchive serve', or stop the server first",
+				f.Name)
 		}
 	})
 	if err != nil {
@@ -229,7 +231,8 @@ func (c *cli) ask(r *faces.Remote, cmd *cobra.Command, args []string, o besideOp
 	} else if file.name == "-" || file.name == "" {
 		into = c.stdout
 	}
-	result, err := r.RunCommand(cmd.Context(), name, order, faces.Terminal{Stdout: c.stdout, Stderr: c.stderr, File: into, Progress: bars.set, Open: open})
+	result, err := r.RunCommand(cmd.Context(), name, order,
+		faces.Terminal{Stdout: c.stdout, Stderr: c.stderr, File: into, Progress: bars.set, Open: open})
 	bars.done()
 	if err == nil {
 		err = errorOf(result)

@@ -29,7 +29,8 @@ func ways(t *testing.T, settings string) (all []way, file string) {
 			t.Fatal(err)
 		}
 	}
-	serve := []string{"serve", "--no-crawl", "--listen", "127.0.0.1:0", "--base", "http://localhost:8080/", "--log-level", "error", "--config", settings, "--data"}
+	serve := []string{"serve", "--no-crawl", "--listen", "127.0.0.1:0", "--base", "http://localhost:8080/", "--log-level", "error",
+		"--config", settings, "--data"}
 	start(t, append(serve, held))
 	address := start(t, append(serve, far, "--token", "secret"))
 	return []way{
@@ -77,20 +78,23 @@ func TestCommandsDoTheSameAloneBesideAServerAndByItsAddress(t *testing.T) {
 			http.NotFound(w, r)
 			return
 		}
-		fmt.Fprintf(w, `{"conformsTo": "https://project-open-data.cio.gov/v1.1/schema", "dataset": [{"identifier": "one", "title": "One", "distribution": [{"downloadURL": "http://%s/one.csv", "format": "CSV"}]}]}`, r.Host)
+		fmt.Fprintf(w,
+			`{"conformsTo": "https://project-open-data.cio.gov/v1.1/schema", "dataset": [{"identifier": "one", "title": "One", `+
+				`"distribution": [{"downloadURL": "http://%s/one.csv", "format": "CSV"}]}]}`, r.Host)
 	}))
 	defer portal.Close()
 	for file, text := range map[string]string{
 		"settings.toml": "allow-private-hosts = true\nhost-delay = \"0s\"\nlog-level = \"warn\"\n",
 		"good.ttl":      "@prefix x: <http://x.example/> .\n<#me> x:p 2 ; x:q \"words of a literal\" .\n_:b x:r x:s .\n",
 		"bad.ttl":       "@prefix x: <http://x.example/> .\n<#me> x:p 3 .\nx:b x:c oops\n",
-		"some.nq":       "<http://x.example/s> <http://x.example/p> \"1\" <http://x.example/g> .\nnonsense\n<http://x.example/s> <http://x.example/p> \"2\" <http://x.example/g> .\n",
-		"query.rq":      "SELECT * { ?s <http://x.example/p> ?o } ORDER BY ?o",
-		"list.txt":      "http://more.example/1.csv\nnonsense\nhttp://more.example/1.csv\n",
-		"empty.ttl":     "",
-		"files.paths":   "some.warc\n",
-		"some.warc":     captureOf("http://old.example/a.csv", "", "id,name\n1,old\n"),
-		"portals.txt":   portal.URL + "/data.json\n",
+		"some.nq": "<http://x.example/s> <http://x.example/p> \"1\" <http://x.example/g> .\nnonsense\n<http://x.example/s> " +
+			"<http://x.example/p> \"2\" <http://x.example/g> .\n",
+		"query.rq":    "SELECT * { ?s <http://x.example/p> ?o } ORDER BY ?o",
+		"list.txt":    "http://more.example/1.csv\nnonsense\nhttp://more.example/1.csv\n",
+		"empty.ttl":   "",
+		"files.paths": "some.warc\n",
+		"some.warc":   captureOf("http://old.example/a.csv", "", "id,name\n1,old\n"),
+		"portals.txt": portal.URL + "/data.json\n",
 	} {
 		if err := os.WriteFile(name(file), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -105,44 +109,74 @@ func TestCommandsDoTheSameAloneBesideAServerAndByItsAddress(t *testing.T) {
 		{args: []string{"get", file}}, {args: []string{"get", file, "--version", "0", "-o", name("out")}},
 		{args: []string{"get", file, "--version", "7", "-o", name("out")}}, {args: []string{"get", file, "--at", "2026-12-01T00:00:00Z"}},
 		{args: []string{"get", file, "--at", "2020-12-01T00:00:00Z"}}, {args: []string{"get", file, "--at", "yesterday"}},
-		{args: []string{"get", "http://nowhere.example/"}}, {args: []string{"get"}}, {args: []string{"get", file, "-o", name("no/such/folder")}},
-		{args: []string{"diff", file}}, {args: []string{"diff", file, "--json", "--key", "tree_id,species"}}, {args: []string{"diff", file, "--from", "1"}},
+		{args: []string{"get", "http://nowhere.example/"}}, {args: []string{"get"}},
+		{args: []string{"get", file, "-o", name("no/such/folder")}},
+		{args: []string{"diff", file}}, {args: []string{"diff", file, "--json", "--key", "tree_id,species"}},
+		{args: []string{"diff", file, "--from", "1"}},
 		{args: []string{"diff", file, "--key", "no such column"}}, {args: []string{"diff", "http://nowhere.example/"}},
-		{args: []string{"schedule", file}}, {args: []string{"schedule", file, "--json"}}, {args: []string{"schedule", "http://nowhere.example/"}},
+		{args: []string{"schedule", file}}, {args: []string{"schedule", file, "--json"}},
+		{args: []string{"schedule", "http://nowhere.example/"}},
 		{args: []string{"stats"}}, {args: []string{"stats", "--json"}}, {args: []string{"check"}},
 		{args: []string{"quality"}}, {args: []string{"quality", "http://nowhere.example/", "--json"}},
 		{args: []string{"load", name("good.ttl")}}, {args: []string{"load", name("good.ttl"), "--json"}},
-		{args: []string{"load", name("bad.ttl")}}, {args: []string{"load", name("some.nq"), name("no-such-file.nt")}}, {args: []string{"load", name("some.nq"), "--skip-bad"}},
-		{args: []string{"load", name("empty.ttl")}}, {args: []string{"load", "-", "--format", "nt", "--graph", "http://x.example/h"}, stdin: "<http://x.example/s> <http://x.example/p> \"4\" .\n"},
-		{args: []string{"load", "-"}, stdin: "what is this"}, {args: []string{"load", name("good.ttl"), "--format", "docx"}}, {args: []string{"load"}},
+		{args: []string{"load", name("bad.ttl")}}, {args: []string{"load", name("some.nq"), name("no-such-file.nt")}},
+		{args: []string{"load", name("some.nq"), "--skip-bad"}},
+		{args: []string{"load", name("empty.ttl")}},
+		{args: []string{"load", "-", "--format", "nt", "--graph", "http://x.example/h"},
+			stdin: "<http://x.example/s> <http://x.example/p> \"4\" .\n"},
+		{args: []string{"load", "-"}, stdin: "what is this"}, {args: []string{"load", name("good.ttl"), "--format", "docx"}},
+		{args: []string{"load"}},
 		{args: []string{"load", name("good.ttl"), "--document-base", "http://x.example/base"}},
-		{args: []string{"update", "INSERT DATA { <http://x.example/u> <http://x.example/p> 5 }"}}, {args: []string{"update", "--json", "DELETE DATA { <http://x.example/u> <http://x.example/p> 5 }"}},
-		{args: []string{"update", "INSERT DATA {"}}, {args: []string{"update"}}, {args: []string{"update", "-"}, stdin: "INSERT DATA { <http://x.example/v> <http://x.example/p> 6 }"},
-		{args: []string{"dump", "--graph", "http://x.example/g", "--format", "ttl"}}, {args: []string{"dump", "--graph", "http://nowhere.example/"}},
+		{args: []string{"update", "INSERT DATA { <http://x.example/u> <http://x.example/p> 5 }"}},
+		{args: []string{"update", "--json", "DELETE DATA { <http://x.example/u> <http://x.example/p> 5 }"}},
+		{args: []string{"update", "INSERT DATA {"}}, {args: []string{"update"}},
+		{args: []string{"update", "-"}, stdin: "INSERT DATA { <http://x.example/v> <http://x.example/p> 6 }"},
+		{args: []string{"dump", "--graph", "http://x.example/g", "--format", "ttl"}},
+		{args: []string{"dump", "--graph", "http://nowhere.example/"}},
 		{args: []string{"dump", "--format", "docx"}}, {args: []string{"dump", "--format", "hdt", "--graph", "http://x.example/h"}},
-		{args: []string{"zip", every, "-o", name("out")}}, {args: []string{"zip", "-", "-o", "-"}, stdin: every}, {args: []string{"zip", every}},
-		{args: []string{"zip", "SELECT", "-o", name("out")}}, {args: []string{"zip", "SELECT ?v { ?v <http://x.example/none> ?w }", "-o", name("out")}},
-		{args: []string{"warc", "export", "-o", name("out.warc.gz")}}, {args: []string{"warc", "export", "-o", name("out.wacz")}}, {args: []string{"warc", "export", "-o", name("out.txt")}},
-		{args: []string{"harvest", "datajson", portal.URL + "/data.json"}}, {args: []string{"harvest", "datajson", portal.URL + "/data.json", "--json", "--fresh"}},
-		{args: []string{"harvest", "nonsense", portal.URL}}, {args: []string{"harvest", "datajson", "--list", name("portals.txt"), "--json"}}, {args: []string{"harvest", "datajson", "--list", name("none.txt")}},
-		{args: []string{"add", "http://more.example/0.csv", "--title", "Zero"}}, {args: []string{"add", "--file", name("list.txt")}}, {args: []string{"add", "--file", name("list.txt"), "--strict"}},
+		{args: []string{"zip", every, "-o", name("out")}}, {args: []string{"zip", "-", "-o", "-"}, stdin: every},
+		{args: []string{"zip", every}},
+		{args: []string{"zip", "SELECT", "-o", name("out")}},
+		{args: []string{"zip", "SELECT ?v { ?v <http://x.example/none> ?w }", "-o", name("out")}},
+		{args: []string{"warc", "export", "-o", name("out.warc.gz")}}, {args: []string{"warc", "export", "-o", name("out.wacz")}},
+		{args: []string{"warc", "export", "-o", name("out.txt")}},
+		{args: []string{"harvest", "datajson", portal.URL + "/data.json"}},
+		{args: []string{"harvest", "datajson", portal.URL + "/data.json", "--json", "--fresh"}},
+		{args: []string{"harvest", "nonsense", portal.URL}},
+		{args: []string{"harvest", "datajson", "--list", name("portals.txt"), "--json"}},
+		{args: []string{"harvest", "datajson", "--list", name("none.txt")}},
+		{args: []string{"add", "http://more.example/0.csv", "--title", "Zero"}}, {args: []string{"add", "--file", name("list.txt")}},
+		{args: []string{"add", "--file", name("list.txt"), "--strict"}},
 		{args: []string{"add", "nonsense"}}, {args: []string{"add", "--file", "-", "--json"}, stdin: "http://more.example/2.csv\n"},
-		{args: []string{"inject", "http://more.example/3.csv"}}, {args: []string{"requeue", "more.example"}}, {args: []string{"requeue", "nowhere.example"}},
-		{args: []string{"boost", "more.example", "--score", "3"}}, {args: []string{"drop", "http://more.example/3.csv", "--why", "enough", "--json"}}, {args: []string{"drop", "--pattern", "("}},
+		{args: []string{"inject", "http://more.example/3.csv"}}, {args: []string{"requeue", "more.example"}},
+		{args: []string{"requeue", "nowhere.example"}},
+		{args: []string{"boost", "more.example", "--score", "3"}},
+		{args: []string{"drop", "http://more.example/3.csv", "--why", "enough", "--json"}}, {args: []string{"drop", "--pattern", "("}},
 		{args: []string{"requeue", "--pattern", "csv$", "--dry-run"}}, {args: []string{"requeue", "--file", name("list.txt")}},
-		{args: []string{"pause", "--why", "a test"}}, {args: []string{"resume"}}, {args: []string{"pause", "more.example"}}, {args: []string{"resume", "more.example", "--json"}},
+		{args: []string{"pause", "--why", "a test"}}, {args: []string{"resume"}}, {args: []string{"pause", "more.example"}},
+		{args: []string{"resume", "more.example", "--json"}},
 		{args: []string{"orders"}}, {args: []string{"orders", "--json", "--limit", "3"}}, {args: []string{"orders", "--limit", "0"}},
-		{args: []string{"scope", "deny", "host:denied.example", "--why", "a test"}}, {args: []string{"scope", "test", "http://denied.example/a"}}, {args: []string{"scope", "list"}},
+		{args: []string{"scope", "deny", "host:denied.example", "--why", "a test"}},
+		{args: []string{"scope", "test", "http://denied.example/a"}}, {args: []string{"scope", "list"}},
 		{args: []string{"scope", "deny", "nonsense:x"}}, {args: []string{"scope", "remove", "host:denied.example"}},
-		{args: []string{"host", "set", "slow.example", "delay=5s"}}, {args: []string{"host", "list"}}, {args: []string{"host", "show", "slow.example"}}, {args: []string{"host", "set", "slow.example", "delay=never"}}, {args: []string{"host", "unset", "slow.example"}},
+		{args: []string{"host", "set", "slow.example", "delay=5s"}}, {args: []string{"host", "list"}},
+		{args: []string{"host", "show", "slow.example"}}, {args: []string{"host", "set", "slow.example", "delay=never"}},
+		{args: []string{"host", "unset", "slow.example"}},
 		{args: []string{"campaign", "list"}}, {args: []string{"campaign", "show", "none"}}, {args: []string{"campaign", "pause", "none"}},
-		{args: []string{"warc", "import", name("some.warc")}}, {args: []string{"warc", "import", name("some.warc"), "--records"}}, {args: []string{"warc", "import", name("some.warc"), "--dry-run", "--json"}},
-		{args: []string{"warc", "import", name("bad.ttl")}}, {args: []string{"warc", "import", name("none.warc")}}, {args: []string{"warc", "import", name("files.paths")}},
-		{args: []string{"warc", "import", name("some.warc"), "--offset", "0", "--length", "400"}}, {args: []string{"get", "http://old.example/a.csv"}},
-		{args: []string{"discover", portal.URL + "/", "--budget", "5", "--dry-run"}}, {args: []string{"discover", "nonsense"}}, {args: []string{"compact"}},
-		{args: []string{"schedule", file, "--schedule", "paper"}}, {args: []string{"schedule", file, "--schedule", "nonsense"}}, {args: []string{"follow", "x"}},
-		{args: []string{"harvest", "list"}}, {args: []string{"harvest", "list", "--json"}}, {args: []string{"harvest", "run", "http://nowhere.example/"}},
-		{args: []string{"harvest", "pause", "http://nowhere.example/", "--why", "a test"}}, {args: []string{"harvest", "resume", "http://nowhere.example/"}}, {args: []string{"harvest", "remove"}},
+		{args: []string{"warc", "import", name("some.warc")}}, {args: []string{"warc", "import", name("some.warc"), "--records"}},
+		{args: []string{"warc", "import", name("some.warc"), "--dry-run", "--json"}},
+		{args: []string{"warc", "import", name("bad.ttl")}}, {args: []string{"warc", "import", name("none.warc")}},
+		{args: []string{"warc", "import", name("files.paths")}},
+		{args: []string{"warc", "import", name("some.warc"), "--offset", "0", "--length", "400"}},
+		{args: []string{"get", "http://old.example/a.csv"}},
+		{args: []string{"discover", portal.URL + "/", "--budget", "5", "--dry-run"}}, {args: []string{"discover", "nonsense"}},
+		{args: []string{"compact"}},
+		{args: []string{"schedule", file, "--schedule", "paper"}}, {args: []string{"schedule", file, "--schedule", "nonsense"}},
+		{args: []string{"follow", "x"}},
+		{args: []string{"harvest", "list"}}, {args: []string{"harvest", "list", "--json"}},
+		{args: []string{"harvest", "run", "http://nowhere.example/"}},
+		{args: []string{"harvest", "pause", "http://nowhere.example/", "--why", "a test"}},
+		{args: []string{"harvest", "resume", "http://nowhere.example/"}}, {args: []string{"harvest", "remove"}},
 		{args: []string{"harvest", "questions"}}, {args: []string{"harvest", "keep", "http://nowhere.example/"}},
 		{args: []string{"backup", "-o", name("out")}}, {args: []string{"backup"}},
 		{args: []string{"dump"}}, {args: []string{"stats", "--json"}}, {args: []string{"check"}},
@@ -154,7 +188,8 @@ func TestCommandsDoTheSameAloneBesideAServerAndByItsAddress(t *testing.T) {
 				if i == 0 {
 					first = got
 				} else if got != first {
-					t.Errorf("%s: %d\n%s\n%s\n%.2000q\nalone: %d\n%s\n%s\n%.2000q", w.name, got.status, got.out, got.errs, got.wrote, first.status, first.out, first.errs, first.wrote)
+					t.Errorf("%s: %d\n%s\n%s\n%.2000q\nalone: %d\n%s\n%s\n%.2000q", w.name, got.status, got.out, got.errs, got.wrote,
+						first.status, first.out, first.errs, first.wrote)
 				}
 			}
 		})
@@ -244,15 +279,20 @@ func TestCommandsWithoutLimitsNeedAToken(t *testing.T) {
 		args   []string
 		status int
 	}{
-		{[]string{"get", file}, 0}, {[]string{"schedule", file}, 0}, {[]string{"dump"}, 1}, {[]string{"quality"}, 1}, {[]string{"compact"}, 1}, {[]string{"check"}, 1},
-		{[]string{"load", settings}, 1}, {[]string{"harvest", "ckan", "http://x.example/"}, 1}, {[]string{"discover", "http://x.example/"}, 1}, {[]string{"warc", "import", settings}, 1},
+		{[]string{"get", file}, 0}, {[]string{"schedule", file}, 0}, {[]string{"dump"}, 1}, {[]string{"quality"}, 1},
+		{[]string{"compact"}, 1}, {[]string{"check"}, 1},
+		{[]string{"load", settings}, 1}, {[]string{"harvest", "ckan", "http://x.example/"}, 1},
+		{[]string{"discover", "http://x.example/"}, 1}, {[]string{"warc", "import", settings}, 1},
 	} {
-		if got := sayBy(t, anybody, c.args, "", func(file string) string { return filepath.Join(t.TempDir(), file) }); got.status != c.status || c.status != 0 && !strings.Contains(got.errs, "oken") {
+		if got := sayBy(t, anybody, c.args, "",
+			func(file string) string { return filepath.Join(t.TempDir(), file) }); got.status != c.status || c.status != 0 &&
+			!strings.Contains(got.errs, "oken") {
 			t.Errorf("%v without a token: %+v", c.args, got)
 		}
 	}
 	address := far.args[len(far.args)-3]
-	resp, err := http.Post(address+"/api/v1/commands/query", "application/octet-stream", strings.NewReader(`{"id":"0123456789012345678901","arguments":["SELECT * { ?s ?p ?o }"]}`+"\n"))
+	resp, err := http.Post(address+"/api/v1/commands/query", "application/octet-stream",
+		strings.NewReader(`{"id":"0123456789012345678901","arguments":["SELECT * { ?s ?p ?o }"]}`+"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

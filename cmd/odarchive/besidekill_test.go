@@ -53,7 +53,8 @@ func TestAKilledClientOrServerLeavesNoHalfLoad(t *testing.T) {
 	defer func() { kill() }()
 	count := func(graph string) string {
 		t.Helper()
-		status, out, errs := says(t, "query", "--data", data, "--format", "csv", "SELECT (COUNT(*) AS ?n) { GRAPH <"+graph+"> { ?s ?p ?o } }")
+		status, out, errs := says(t, "query", "--data", data, "--format", "csv",
+			"SELECT (COUNT(*) AS ?n) { GRAPH <"+graph+"> { ?s ?p ?o } }")
 		if status != 0 {
 			t.Fatalf("%d %s", status, errs)
 		}

@@ -69,7 +69,8 @@ func (c *cli) campaignList() *cobra.Command {
 }
 
 // readCampaigns returns what a server says of campaigns or, without a server, what the campaigns of the archive say.
-func readCampaigns[T any](ctx context.Context, c *cli, ask func(*faces.Remote) (T, error), read func(*campaign.Store) (T, error)) (v T, err error) {
+func readCampaigns[T any](ctx context.Context, c *cli, ask func(*faces.Remote) (T, error), read func(*campaign.Store) (T, error)) (v T,
+	err error) {
 	if r := c.remote(ctx); r != nil {
 		return ask(r)
 	}
@@ -101,7 +102,8 @@ func (c *cli) printCampaigns(all []campaign.Campaign) error {
 		if p := one.Progress; p != nil {
 			urls, left, requests = catalog.Counted(p.Files), catalog.Counted(p.Queued), fmt.Sprintf("%d of %d", p.Requests, p.Budget)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.Document.Name, one.State, one.Round, cmp.Or(one.Document.Kind, campaign.KindFollow),
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.Document.Name, one.State, one.Round,
+			cmp.Or(one.Document.Kind, campaign.KindFollow),
 			urls.Or("-"), left.Or("-"), failed.Or("-"), documents.Or("-"), requests, one.Began.Format("2006-01-02 15:04"))
 	}
 	return w.Flush()
@@ -317,7 +319,8 @@ func (c *cli) previewCampaign(ctx context.Context, d campaign.Document) error {
 }
 
 // campaignOrder returns the command of one order about a campaign.
-func (c *cli) campaignOrder(name, short string, do func(*campaign.Store, context.Context, string) (campaign.Campaign, error)) *cobra.Command {
+func (c *cli) campaignOrder(name, short string,
+	do func(*campaign.Store, context.Context, string) (campaign.Campaign, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: name + " NAME", Short: short, Args: exactly("NAME"),
 		Example: "  odarchive campaign " + name + " city",

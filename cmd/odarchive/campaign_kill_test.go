@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The test kills a campaign over a web interface (SIGKILL) at random moments and starts it again, through several states
-// of the interface. In the end the archive must have the same statements as one whose campaign was not killed.
+// The test kills a campaign over a web interface (SIGKILL) at random moments and starts it again, through several
+// states of the interface. In the end the archive must have the same statements as one whose campaign was not killed.
 func TestACampaignThatIsKilledEndsAsOneThatWasNot(t *testing.T) {
 	t.Parallel()
 	portal := &registry{}

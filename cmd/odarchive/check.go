@@ -57,13 +57,15 @@ for this check, 2 wrong usage. A loss that an earlier repair reported is listed,
 				return c.runCheck(cmd.Context(), r, repair, deep)
 			}
 			if repair {
-				return c.with(cmd.Context(), store.Options{}, func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, true, deep) })
+				return c.with(cmd.Context(), store.Options{},
+					func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, true, deep) })
 			}
 			return c.reading(cmd.Context(), func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, false, deep) })
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "repair damage; drop files that cannot be repaired, and fetch them again if possible")
-	cmd.Flags().BoolVar(&deep, "deep", false, "also read packs that are only in the bucket of --bytes, instead of comparing their sizes and ETags")
+	cmd.Flags().BoolVar(&deep, "deep", false,
+		"also read packs that are only in the bucket of --bytes, instead of comparing their sizes and ETags")
 	cmd.Flags().BoolVar(&packsOnly, "packs-only", false, "list the files in the packs, without the database")
 	cmd.Flags().StringVarP(&into, "output", "o", "", "with --packs-only: directory to write the files to")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable report")
@@ -92,7 +94,8 @@ func (c *cli) salvage(ctx context.Context, into string) error {
 	if into != "" {
 		written = fmt.Sprintf(", %d written", report.Saved)
 	}
-	fmt.Fprintf(c.stderr, "%s: %s, %d with all their segments%s\n", english.Plural(report.Packs, "pack", ""), english.Plural(report.Files, "file", ""), report.Whole, written)
+	fmt.Fprintf(c.stderr, "%s: %s, %d with all their segments%s\n", english.Plural(report.Packs, "pack", ""),
+		english.Plural(report.Files, "file", ""), report.Whole, written)
 	return report.Err()
 }
 
@@ -142,14 +145,16 @@ func (c *cli) runCheck(ctx context.Context, archive checker, repair, deep bool) 
 		if b.Read {
 			how = "read"
 		}
-		fmt.Fprintf(c.stderr, "bucket: %s, %d of them not there yet; %d bytes are only there, which were %s\n", english.Plural(b.Files, "file", ""), b.Waiting, b.Cold, how)
+		fmt.Fprintf(c.stderr, "bucket: %s, %d of them not there yet; %d bytes are only there, which were %s\n",
+			english.Plural(b.Files, "file", ""), b.Waiting, b.Cold, how)
 	}
 	segments := figure(report.Segments, "segment")
 	if b := report.Bucket; b != nil && !b.Read && b.Cold > 0 && report.Segments.Known() {
 		segments = "at least " + segments
 	}
 	err = c.print(report, "%s, %s, %s; %s; %s, %s: %s", figure(report.Packs, "pack"), segments, figure(report.Bytes, "byte"),
-		figure(report.Files, "file"), figure(report.Triples, "triple"), figure(report.Terms, "term"), english.Plural(len(report.Damaged), "damage", ""))
+		figure(report.Files, "file"), figure(report.Triples, "triple"), figure(report.Terms, "term"),
+		english.Plural(len(report.Damaged), "damage", ""))
 	if err == nil {
 		err = report.Err(repair)
 	}

@@ -19,11 +19,14 @@ const clientModule = "../../sparqlapi/openapi/client"
 // aGeneratedClientWorks compiles a client that a public program makes from the OpenAPI document, and uses it.
 func (s served) aGeneratedClientWorks(t *testing.T) {
 	if out, err := goIn(t, clientModule, "mod", "download"); err != nil {
-		t.Skipf("the modules that write a client are neither here nor reachable ('go -C sparqlapi/openapi/client mod download' fetches them): %v\n%s", err, out)
+		t.Skipf(
+			"the modules that write a client are neither here nor reachable ('go -C sparqlapi/openapi/client mod download' fetches "+
+				"them): %v\n%s", err, out)
 	}
 	dir := t.TempDir()
 	generator, api := filepath.Join(dir, "oapi-codegen"), filepath.Join(dir, "api", "api.go")
-	if out, err := goIn(t, clientModule, "build", "-buildvcs=false", "-o", generator, "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen"); err != nil {
+	if out, err := goIn(t, clientModule, "build", "-buildvcs=false", "-o", generator,
+		"github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	document, err := olderOpenAPI(openapi.Document())
@@ -45,13 +48,15 @@ func (s served) aGeneratedClientWorks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), generator, "-generate", "types,client", "-package", "api", "-o", api, filepath.Join(dir, "openapi.json")).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), generator, "-generate", "types,client", "-package", "api", "-o", api,
+		filepath.Join(dir, "openapi.json")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	if out, err := goIn(t, dir, "build", "-buildvcs=false", "-o", "use", "."); err != nil {
 		t.Fatalf("the client does not compile: %v\n%s", err, out)
 	}
-	if out, err := exec.CommandContext(t.Context(), filepath.Join(dir, "use"), s.base, s.web.Base("city")+"environment/trees.csv").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), filepath.Join(dir, "use"), s.base,
+		s.web.Base("city")+"environment/trees.csv").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
@@ -64,9 +69,9 @@ func goIn(t *testing.T, dir string, args ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// olderOpenAPI returns an OpenAPI 3.1 document as 3.0.3, for programs that read no more: "null" among the types of a value
-// becomes nullable, and a value of one of several types becomes any value. A parameter that is called url in a path gets
-// another name in Go, where url is a package.
+// olderOpenAPI returns an OpenAPI 3.1 document as 3.0.3, for programs that read no more: "null" among the types of a
+// value becomes nullable, and a value of one of several types becomes any value. A parameter that is called url in a
+// path gets another name in Go, where url is a package.
 func olderOpenAPI(document []byte) ([]byte, error) {
 	var doc map[string]any
 	if err := json.Unmarshal(document, &doc); err != nil {
@@ -109,11 +114,14 @@ func older(value any) {
 
 func TestAnOlderOpenAPIDocumentSaysTheSame(t *testing.T) {
 	t.Parallel()
-	got, err := olderOpenAPI([]byte(`{"openapi":"3.1.0","a":[{"type":["string","null"]},{"type":["string","integer"]},{"type":["number","boolean","null"]},{"const":"2.0"},{"in":"path","name":"url"},{"in":"query","name":"url"}]}`))
+	got, err := olderOpenAPI([]byte(
+		`{"openapi":"3.1.0","a":[{"type":["string","null"]},{"type":["string","integer"]},{"type":["number","boolean","null"]},{"const":"` +
+			`2.0"},{"in":"path","name":"url"},{"in":"query","name":"url"}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"a":[{"nullable":true,"type":"string"},{},{"nullable":true},{"enum":["2.0"]},{"in":"path","name":"url","x-go-name":"Address"},{"in":"query","name":"url"}],"openapi":"3.0.3"}`; string(got) != want {
+	if want := `{"a":[{"nullable":true,"type":"string"},{},{"nullable":true},{"enum":["2.0"]},{"in":"path","name":"url","x-go-name":"Addr` +
+		`ess"},{"in":"query","name":"url"}],"openapi":"3.0.3"}`; string(got) != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	if _, err := olderOpenAPI([]byte("{")); err == nil || !strings.Contains(err.Error(), "OpenAPI document") {

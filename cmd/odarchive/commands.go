@@ -17,11 +17,13 @@ import (
 // commands returns the program's commands, in the order of the help text.
 func (c *cli) commands() []*cobra.Command {
 	return []*cobra.Command{
-		c.serve(), c.work(), c.demo(), c.add(), c.harvest(), c.discover(), c.crawl(), c.follow(), c.campaign(), c.host(), c.schedule(), c.inject(), c.requeue(), c.drop(), c.boost(), c.pause(), c.resume(), c.orders(), c.scope(),
+		c.serve(), c.work(), c.demo(), c.add(), c.harvest(), c.discover(), c.crawl(), c.follow(), c.campaign(), c.host(), c.schedule(),
+		c.inject(), c.requeue(), c.drop(), c.boost(), c.pause(), c.resume(), c.orders(), c.scope(),
 		c.query(), c.update(), c.zip(), c.warc(), c.export(), c.imports(), c.get(), c.diff(), c.load(), c.dump(), c.sink(),
 		c.check(), c.compact(), c.rebase(), c.withdraw(), c.withdrawals(), c.retention(), c.backup(), c.restore(), c.promote(),
 		c.transparencyLog(), c.prove(), c.verify(),
-		c.cite(), c.token(), c.audit(), c.search(), c.show(), c.stats(), c.quality(), c.detect(), c.profile(), c.docs(), c.man(), c.version(),
+		c.cite(), c.token(), c.audit(), c.search(), c.show(), c.stats(), c.quality(), c.detect(), c.profile(), c.docs(), c.man(),
+		c.version(),
 	}
 }
 
@@ -34,7 +36,8 @@ func (c *cli) open(ctx context.Context, opts store.Options) (*app.Node, error) {
 	return node, nil
 }
 
-// with opens the archive, unless this process runs the command for a client, runs f, closes the archive, and returns the first error.
+// with opens the archive, unless this process runs the command for a client, runs f, closes the archive, and returns
+// the first error.
 func (c *cli) with(ctx context.Context, opts store.Options, f func(*app.Node) error) error {
 	if c.call != nil { // the server has opened it
 		return f(c.call.node)
@@ -108,7 +111,8 @@ func (c *cli) remote(ctx context.Context) (r *faces.Remote) {
 
 // remoteFlags defines the flags that name a server.
 func (c *cli) remoteFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.server, "endpoint", "", "address of a running odarchive to ask; by default the server that holds --data, if there is one")
+	cmd.Flags().StringVar(&c.server, "endpoint", "",
+		"address of a running odarchive to ask; by default the server that holds --data, if there is one")
 	c.cfg.TokenFlags(cmd.Flags(), "the server's token")
 }
 

@@ -26,7 +26,8 @@ takes about a minute a gigabyte.`,
 				if err != nil {
 					return err
 				}
-				return c.summary(done, "%d bytes before, %d after; %d terms deleted, %d packs rewritten", done.Before, done.After, done.Terms, done.Packs)
+				return c.summary(done, "%d bytes before, %d after; %d terms deleted, %d packs rewritten", done.Before, done.After,
+					done.Terms, done.Packs)
 			})
 		},
 	}

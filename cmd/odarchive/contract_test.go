@@ -28,7 +28,8 @@ func (s served) everyGETHoldsToTheDocument(t *testing.T) {
 	id := ns.ResourceID(key)
 	query := "SELECT ?v { ?f <http://purl.org/dc/terms/hasVersion> ?v } LIMIT 2"
 	known := map[string]string{
-		"url": file, "domain": strings.TrimSuffix(strings.TrimPrefix(s.web.Base("city"), "http://"), "/"), "type": "csv", "number": "0", "level": "0", "timestamp": "20261121060000",
+		"url": file, "domain": strings.TrimSuffix(strings.TrimPrefix(s.web.Base("city"), "http://"), "/"), "type": "csv", "number": "0",
+		"level": "0", "timestamp": "20261121060000",
 		"q": query, "query": query, "iri": file, "default": "", "host": "city.example", "path": "nothing.csv", "name": "nothing",
 	}
 	value := func(path string, p contract.Parameter) string {
@@ -54,7 +55,9 @@ func (s served) everyGETHoldsToTheDocument(t *testing.T) {
 			switch {
 			case p.In == "path":
 				address = strings.Replace(address, "{"+p.Name+"}", url.PathEscape(value(path, p)), 1)
-			case p.In == "query" && (p.Required || slices.Contains([]string{"url", "q", "query", "default", "from", "to"}, p.Name) && path != "/diff" && path != "/cdx" && path != "/crawl/series"):
+			case p.In == "query" &&
+				(p.Required || slices.Contains([]string{"url", "q", "query", "default", "from", "to"}, p.Name) && path != "/diff" &&
+					path != "/cdx" && path != "/crawl/series"):
 				q.Set(p.Name, value(path, p))
 			case p.In == "query" && (path == "/diff" || path == "/cdx") && p.Name == "url":
 				q.Set(p.Name, file)
@@ -108,7 +111,8 @@ func (s served) headIsGET(t *testing.T, address string, header []string, get *ht
 	}
 	head.Body.Close()
 	if head.StatusCode != get.StatusCode || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
-		t.Errorf("HEAD %s: %d %q, GET %d %q", address, head.StatusCode, head.Header.Get("Content-Type"), get.StatusCode, get.Header.Get("Content-Type"))
+		t.Errorf("HEAD %s: %d %q, GET %d %q", address, head.StatusCode, head.Header.Get("Content-Type"), get.StatusCode,
+			get.Header.Get("Content-Type"))
 	}
 }
 
@@ -121,21 +125,26 @@ func (s served) runsNoCode(t *testing.T, address string, header []string) {
 		if kind := resp.Header.Get("Content-Type"); strings.HasPrefix(kind, "text/html") {
 			isPage = strings.Contains(policy, "script-src 'nonce-")
 		}
-		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || !isPage && !strings.Contains(policy, "sandbox") ||
+		if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") || !isPage &&
+			!strings.Contains(policy, "sandbox") ||
 			isPage && strings.Contains(policy, "unsafe") || strings.Contains(policy, "allow-") {
 			t.Errorf("GET %s for %s: %d, policy %q", address, accept, resp.StatusCode, policy)
 		}
 		if h := resp.Header; h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") == "" {
-			t.Errorf("GET %s for %s: %d, %q, %q", address, accept, resp.StatusCode, h.Get("X-Content-Type-Options"), h.Get("Referrer-Policy"))
+			t.Errorf("GET %s for %s: %d, %q, %q", address, accept, resp.StatusCode, h.Get("X-Content-Type-Options"),
+				h.Get("Referrer-Policy"))
 		}
 	}
 }
 
 // everyPageRunsOnlyItsScripts does the same for the pages, which the document does not name.
 func (s served) everyPageRunsOnlyItsScripts(t *testing.T) {
-	for _, address := range []string{"/", "/search?q=%3Cscript%3E", "/portals", "/dataset?url=" + url.QueryEscape(s.web.Base("city")+"environment/trees.csv"), "/crawls", "/campaign", "/hosts", "/sign-in",
-		"/statistics", "/fixity", "/console?query=%3Cscript%3E", "/basket?id=%3Cscript%3E", "/api-doc", "/api-doc?call=%3Cscript%3E", "/docs/", "/docs/?q=%3Cscript%3E%E2%80%AE", "/docs/tutorial", "/docs/%3Cscript%3E",
-		"/version?id=%3Cscript%3E", "/portal?url=%3Cscript%3E", "/dataset?url=%3Cscript%3E", "/%3Cscript%3E", "/assets/nothing.js", "/favicon.ico"} {
+	for _, address := range []string{"/", "/search?q=%3Cscript%3E", "/portals",
+		"/dataset?url=" + url.QueryEscape(s.web.Base("city")+"environment/trees.csv"), "/crawls", "/campaign", "/hosts", "/sign-in",
+		"/statistics", "/fixity", "/console?query=%3Cscript%3E", "/basket?id=%3Cscript%3E", "/api-doc", "/api-doc?call=%3Cscript%3E",
+		"/docs/", "/docs/?q=%3Cscript%3E%E2%80%AE", "/docs/tutorial", "/docs/%3Cscript%3E",
+		"/version?id=%3Cscript%3E", "/portal?url=%3Cscript%3E", "/dataset?url=%3Cscript%3E", "/%3Cscript%3E", "/assets/nothing.js",
+		"/favicon.ico"} {
 		s.runsNoCode(t, address, nil)
 		if _, body := s.get(t, address, "Accept", "text/html"); strings.Contains(body, "<script>") {
 			t.Errorf("GET %s: the page has what was asked for as markup", address)

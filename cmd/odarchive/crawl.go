@@ -169,7 +169,9 @@ func reportLine(r crawler.Report) fetchLine {
 // printCrawl prints what came of a crawl: what was kept, what failed and why, and what waits.
 func (c *cli) printCrawl(n *app.Node, sum crawler.Summary, seen *ending) error {
 	causes := seen.causes()
-	text := []string{fmt.Sprintf("%s in %s: %s", english.Plural(sum.Fetches, "fetch", ""), sum.Took.Round(time.Millisecond), cmp.Or(seen.words(), notFetched(n, sum.Waits)))}
+	text := []string{
+		fmt.Sprintf("%s in %s: %s", english.Plural(sum.Fetches, "fetch", ""), sum.Took.Round(time.Millisecond),
+			cmp.Or(seen.words(), notFetched(n, sum.Waits)))}
 	if !c.json && !c.quiet {
 		text = append(text, failures(causes)...)
 		if sum.Waits.Due > 0 && sum.Fetches > 0 {
@@ -182,8 +184,8 @@ func (c *cli) printCrawl(n *app.Node, sum crawler.Summary, seen *ending) error {
 	}{sum, causes}, "%s", strings.Join(text, "\n"))
 }
 
-// missing returns an error if records of something, one or many, could not be written to WARC files. but says what is not
-// lost.
+// missing returns an error if records of something, one or many, could not be written to WARC files. but says what is
+// not lost.
 func missing(t *tape.Tape, one, many, but string) error {
 	if missed := t.Missed(); missed > 0 {
 		return fmt.Errorf("%s missing in the WARC files; %s", english.Plural(int(missed), one+" is", many+" are"), but)

@@ -149,7 +149,9 @@ func (c *cli) runDemo(ctx context.Context, e *edge, kept bool) error {
 		if e.base() != n.Mint.Base && isLocal(n.Mint.Base) {
 			c.say("%s\n", servedElsewhere(n.Mint.Base, e.base()))
 		} else if kept && known == "" && e.base() != demoBase {
-			c.say("Port 8080 is in use: the addresses in this archive begin with %s. Later, 'odarchive demo' listens there again, and 'odarchive serve' with --listen 127.0.0.1:%s\n", e.base(), portOf(e.base()))
+			c.say(
+				"Port 8080 is in use: the addresses in this archive begin with %s. Later, 'odarchive demo' listens there again, and "+
+					"'odarchive serve' with --listen 127.0.0.1:%s\n", e.base(), portOf(e.base()))
 		}
 		web, err := c.startSample(ctx, sampleweb.Options{Step: demoStep, At: at}, at == nil)
 		if err != nil {
@@ -170,8 +172,8 @@ func (c *cli) runDemo(ctx context.Context, e *edge, kept bool) error {
 	})
 }
 
-// onlySample returns an error for an archive with files of other hosts than the sample web's. The demo visits files every few
-// seconds, which is for no host of the world.
+// onlySample returns an error for an archive with files of other hosts than the sample web's. The demo visits files
+// every few seconds, which is for no host of the world.
 func onlySample(ctx context.Context, n *app.Node) error {
 	known, err := n.Archive.Hosts(ctx, 0)
 	if err != nil {
@@ -183,8 +185,9 @@ func onlySample(ctx context.Context, n *app.Node) error {
 	}
 	for _, h := range known {
 		if !sample[h.Host] {
-			return fmt.Errorf("%s has files of %s, which a demo would visit every few seconds: 'odarchive serve --data %s' goes on with all of its files "+
-				"at their own times, and serves the sample hosts if it was a demo's", n.Config.Data, h.Host, n.Config.Data)
+			return fmt.Errorf(
+				"%s has files of %s, which a demo would visit every few seconds: 'odarchive serve --data %s' goes on with all of its files "+
+					"at their own times, and serves the sample hosts if it was a demo's", n.Config.Data, h.Host, n.Config.Data)
 		}
 	}
 	return nil
@@ -210,7 +213,9 @@ func (c *cli) tour(ctx context.Context, n *app.Node, web *sampleHosts, base stri
 	if err != nil {
 		return err
 	}
-	c.say("   %d listings, %d new URLs\n\n2. Crawl: %s", report.Seeds.N(), report.Added, map[bool]string{true: "fetch the files politely and keep them", false: "no file is new; those that are due are fetched"}[report.Added > 0])
+	c.say("   %d listings, %d new URLs\n\n2. Crawl: %s", report.Seeds.N(), report.Added,
+		map[bool]string{true: "fetch the files politely and keep them",
+			false: "no file is new; those that are due are fetched"}[report.Added > 0])
 	seen := newEnding()
 	most := max(report.Added, report.Seeds.N())
 	_, err = n.Pipeline.Run(ctx, crawler.RunOptions{Once: true, MaxFetches: most, Report: func(r crawler.Report) {
@@ -290,7 +295,9 @@ func (c *cli) showArchive(ctx context.Context, n *app.Node, portal, base string)
 	if err != nil {
 		return err
 	}
-	c.say("\n3. Describe: %d versions of %d files, %d triples of DCAT, CSVW and PROV\n\n4. Query: the CSV versions of one portal, with the query of the ODArchive paper", s.Versions, s.Crawled, s.Triples)
+	c.say(
+		"\n3. Describe: %d versions of %d files, %d triples of DCAT, CSVW and PROV\n\n4. Query: the CSV versions of one portal, with the "+
+			"query of the ODArchive paper", s.Versions, s.Crawled, s.Triples)
 	queries := demoQueries(portal)
 	if err := n.QueryTable(ctx, queries[0], c.stdout); err != nil {
 		return err
@@ -300,7 +307,9 @@ func (c *cli) showArchive(ctx context.Context, n *app.Node, portal, base string)
 		return err
 	}
 	c.say("\n5. Download: the same query is a zip of %s, %d bytes", english.Plural(len(bundle.Entries()), "file", ""), bundle.Size())
-	c.say("\nOpen in a browser:\n  %s            the archive\n  %sconsole     run queries, and download the files they find as one zip\n  %scrawls      watch the crawl", base, base, base)
+	c.say(
+		"\nOpen in a browser:\n  %s            the archive\n  %sconsole     run queries, and download the files they find as one zip\n  "+
+			"%scrawls      watch the crawl", base, base, base)
 	c.say("  %ssign-in     change something, with this demo's token: %s", base, c.cfg.Serve.Token)
 	c.say("\nTry in the console, or with curl:\n")
 	for _, q := range queries {

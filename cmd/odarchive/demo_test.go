@@ -33,15 +33,16 @@ func TestTheDemoTakesANewcomerThroughTheMainJobAndEndsWellAtCtrlC(t *testing.T) 
 	if status := run(ctx, []string{"demo", "--listen", "127.0.0.1:0"}, strings.NewReader(""), out, stderr); status != 0 {
 		t.Fatalf("status %d\n%s\n%s", status, stderr, out)
 	}
-	for _, step := range []string{"ODArchive demo", "version 0, text/csv", "4. Query", "text/csv", "withdrawn by its portal", "5. Download", "Open in a browser", "curl -G http://localhost"} {
+	for _, step := range []string{"ODArchive demo", "version 0, text/csv", "4. Query", "text/csv", "withdrawn by its portal", "5. Download",
+		"Open in a browser", "curl -G http://localhost"} {
 		if !strings.Contains(out.String(), step) {
 			t.Errorf("%q is not there\n%s", step, out)
 		}
 	}
 }
 
-// What a reader does who keeps the demo's archive: every command knows its hosts by name, without a setting, also when another
-// demo has their ports.
+// What a reader does who keeps the demo's archive: every command knows its hosts by name, without a setting, also when
+// another demo has their ports.
 func TestAKeptArchiveOfTheDemoLivesOn(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "archive")
@@ -49,7 +50,8 @@ func TestAKeptArchiveOfTheDemoLivesOn(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		out, stderr := &watched{until: "6. Watch", then: cancel}, &bytes.Buffer{}
-		if status := run(ctx, []string{"demo", "--listen", "127.0.0.1:0", "--data", data}, strings.NewReader(""), out, stderr); status != 0 {
+		if status := run(ctx, []string{"demo", "--listen", "127.0.0.1:0", "--data", data}, strings.NewReader(""), out,
+			stderr); status != 0 {
 			t.Fatalf("status %d\n%s\n%s", status, stderr, out)
 		}
 		return out.String()
@@ -82,15 +84,18 @@ func TestAKeptArchiveOfTheDemoLivesOn(t *testing.T) {
 	do("host", "set", "city.example", "delay=1s", "note=what I know of it", "--data", data)
 	do("host", "set", "library.example", "resolve=127.0.0.1:9", "--data", data)
 	do("crawl", "--once", "--data", data)
-	if now := do("host", "list", "--data", data); !strings.Contains(now, "delay=1s") || !strings.Contains(now, "what I know of it") || !strings.Contains(now, "127.0.0.1:9") {
+	if now := do("host", "list", "--data", data); !strings.Contains(now, "delay=1s") || !strings.Contains(now, "what I know of it") ||
+		!strings.Contains(now, "127.0.0.1:9") {
 		t.Errorf("what a person has set stays:\n%s", now)
 	}
 	do("host", "set", "library.example", "resolve=", "--data", data)
-	if out := demo(); !strings.Contains(out, "14 listings, 0 new URLs") || strings.Contains(out, "\n   \n") || strings.Contains(out, "fetch the files politely") || strings.Contains(out, "refused") {
+	if out := demo(); !strings.Contains(out, "14 listings, 0 new URLs") || strings.Contains(out, "\n   \n") ||
+		strings.Contains(out, "fetch the files politely") || strings.Contains(out, "refused") {
 		t.Errorf("a second demo:\n%s", out)
 	}
 	var out bytes.Buffer
-	if status := run(t.Context(), []string{"crawl", "--once", "--url", "http://127.0.0.2:8081/environment/trees.csv", "--data", data}, nil, &out, &out); status == 0 {
+	if status := run(t.Context(), []string{"crawl", "--once", "--url", "http://127.0.0.2:8081/environment/trees.csv", "--data", data}, nil,
+		&out, &out); status == 0 {
 		t.Errorf("the address itself is fetched:\n%s", out.String())
 	}
 }
@@ -103,7 +108,8 @@ func TestTheDemoVisitsNoFilesOfTheWorld(t *testing.T) {
 		t.Fatalf("add: status %d\n%s", status, out.String())
 	}
 	out.Reset()
-	if status := run(t.Context(), []string{"demo", "--listen", "127.0.0.1:0", "--data", data}, nil, &out, &out); status != 1 || !strings.Contains(out.String(), "data.example.org") {
+	if status := run(t.Context(), []string{"demo", "--listen", "127.0.0.1:0", "--data", data}, nil, &out, &out); status != 1 ||
+		!strings.Contains(out.String(), "data.example.org") {
 		t.Errorf("status %d, want 1 and the name of the host\n%s", status, out.String())
 	}
 }
@@ -145,7 +151,8 @@ func TestTheDemoSaysWhatAnotherPortMeans(t *testing.T) {
 		status = run(ctx, append([]string{"demo", "--listen", "127.0.0.1:0", "--data", data}, args...), strings.NewReader(""), out, stderr)
 		return status, out.String() + stderr.String()
 	}
-	if status, said := demo("--base", "http://localhost:7/"); status != 0 || !strings.Contains(said, "begin with http://localhost:7/, where nothing of it answers now") {
+	if status, said := demo("--base", "http://localhost:7/"); status != 0 ||
+		!strings.Contains(said, "begin with http://localhost:7/, where nothing of it answers now") {
 		t.Errorf("status %d\n%s", status, said)
 	}
 	if status, said := demo(); status != 0 || !strings.Contains(said, "begin with http://localhost:7/, where nothing of it answers now") {

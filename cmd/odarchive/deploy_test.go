@@ -26,8 +26,8 @@ type line struct {
 	args []string
 }
 
-// containerLines returns the arguments of all containers in a file of Kubernetes, and of all services in one of compose that run
-// our image.
+// containerLines returns the arguments of all containers in a file of Kubernetes, and of all services in one of compose
+// that run our image.
 func containerLines(t *testing.T, file string) (lines []line) {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -42,7 +42,8 @@ latest version is compared with the one before; with VERSION-IRI, that version i
 				if err != nil {
 					return err
 				}
-				older, err := pick(all, "--from", id(from), slices.IndexFunc(all, func(v catalog.Version) bool { return v.ID == newer.ID })-1)
+				older, err := pick(all, "--from", id(from),
+					slices.IndexFunc(all, func(v catalog.Version) bool { return v.ID == newer.ID })-1)
 				if err != nil {
 					return err
 				}

@@ -74,7 +74,8 @@ Exit status: 0 done, 1 the site could not be read (what was found is kept), 2 wr
 				if report.Source != "" {
 					printErr = errors.Join(printErr, c.printDiscovery(report, d.Tracker.Progress(), d.Dry))
 				}
-				return errors.Join(err, printErr, missing(n.Answers, "answer", "answers", "the archive has what the discovery read of it, but not its bytes"))
+				return errors.Join(err, printErr,
+					missing(n.Answers, "answer", "answers", "the archive has what the discovery read of it, but not its bytes"))
 			})
 		},
 	}
@@ -86,7 +87,8 @@ Exit status: 0 done, 1 the site could not be read (what was found is kept), 2 wr
 	f.BoolVar(&d.Explain, "explain", false, "print the pages that led to each file, and why")
 	f.BoolVar(&d.Dry, "dry-run", false, "print what is found, and keep nothing")
 	f.BoolVar(&fresh, "fresh", false, "start from the beginning instead of continuing or beginning another round")
-	f.StringVar(&c.cfg.Fetch.KeepAnswers, "keep-pages", c.cfg.Fetch.KeepAnswers, "keep the pages, byte for byte, in WARC files in this directory")
+	f.StringVar(&c.cfg.Fetch.KeepAnswers, "keep-pages", c.cfg.Fetch.KeepAnswers,
+		"keep the pages, byte for byte, in WARC files in this directory")
 	f.BoolVar(&c.json, "json", false, "a line of JSON for each file; the summary goes to standard error")
 	c.cfg.FetchFlags(f)
 	return c.beside(cmd, besideOptions{right: access.Crawl})
@@ -127,7 +129,8 @@ func (c *cli) printDiscovery(r harvest.Report, p discover.Progress, dry bool) er
 		became = "not compared with the archive"
 	}
 	fmt.Fprintf(w, "files\t%s (%s)\n", humanize.Comma(int64(p.Files)), became)
-	fmt.Fprintf(w, "requests\t%s of %s, %s\n", humanize.Comma(int64(p.Requests)), humanize.Comma(int64(p.Budget)), humanize.IBytes(uint64(r.Bytes)))
+	fmt.Fprintf(w, "requests\t%s of %s, %s\n", humanize.Comma(int64(p.Requests)), humanize.Comma(int64(p.Budget)),
+		humanize.IBytes(uint64(r.Bytes)))
 	fmt.Fprintf(w, "pages\t%s, %s links left\n", humanize.Comma(int64(p.Pages)), humanize.Comma(int64(p.Queued)))
 	if len(p.Software) > 0 {
 		fmt.Fprintf(w, "software\t%s\n", printable(strings.Join(p.Software, ", ")))

@@ -40,7 +40,9 @@ func (s *town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
 		fmt.Fprint(w, "User-agent: *\nDisallow: /forbidden/\n")
 	case r.URL.Path == "/":
-		fmt.Fprint(w, `<html><title>Town</title><a href="/list/0">Records</a> <a href="/forbidden/1">Data</a> <a href="/forbidden/2.csv">Data</a></html>`)
+		fmt.Fprint(w,
+			`<html><title>Town</title><a href="/list/0">Records</a> <a href="/forbidden/1">Data</a> <a `+
+				`href="/forbidden/2.csv">Data</a></html>`)
 	case strings.HasPrefix(r.URL.Path, "/list/") && n < 30:
 		for i := range 10 {
 			fmt.Fprintf(w, `<li><a href="/record/%d">Record</a></li>`, n*10+i)
@@ -77,7 +79,8 @@ func TestADiscoveryThatIsKilledGoesOn(t *testing.T) {
 	}
 	kills := []int{1, 40, 163, 290}
 	for i := range len(kills) + 1 {
-		cmd := exec.CommandContext(t.Context(), program, "discover", server.URL, "--data", data, "--json", "--allow-private-hosts", "--host-delay", "1ms", "--log-level", "error", "--budget", "700")
+		cmd := exec.CommandContext(t.Context(), program, "discover", server.URL, "--data", data, "--json", "--allow-private-hosts",
+			"--host-delay", "1ms", "--log-level", "error", "--budget", "700")
 		cmd.Stdout = out
 		s.mu.Lock()
 		if s.until = nil; i < len(kills) {

@@ -62,7 +62,8 @@ func (c *cli) printTopic(library *docs.Library, word string) error {
 	p := library.Topic(word)
 	switch {
 	case p == nil:
-		return fmt.Errorf("the documentation has no page %q%s; 'odarchive docs' lists all, and --search finds words", word, library.Hint(word))
+		return fmt.Errorf("the documentation has no page %q%s; 'odarchive docs' lists all, and --search finds words", word,
+			library.Hint(word))
 	case c.json:
 		return json.NewEncoder(c.stdout).Encode(struct {
 			topic

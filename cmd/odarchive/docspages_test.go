@@ -19,18 +19,20 @@ import (
 	"odarchive/ui/docs"
 )
 
-// The commands of the documentation run here as a reader types them: after the tutorial, in a copy of the archive that it leaves,
-// with no text replaced and nothing set but HOME and PATH. Each page has a network of its own, so that all can use port 8080; where
-// the system does not permit that, they run one after another. The first word after the fence says what a block is, the second how
-// it is used:
+// The commands of the documentation run here as a reader types them: after the tutorial, in a copy of the archive that
+// it leaves, with no text replaced and nothing set but HOME and PATH. Each page has a network of its own, so that all
+// can use port 8080; where the system does not permit that, they run one after another. The first word after the fence
+// says what a block is, the second how it is used:
 //
-//	sh             runs to its end, with exit status 0, in a shell that stops at the first error; each 'odarchive query' whose
+//	sh             runs to its end, with exit status 0, in a shell that stops at the first error; each 'odarchive
+//	    query' whose
 //	               result it prints has a solution
 //	sh empty       likewise, and there is no solution
 //	sh background  goes on running until the end of the page; the next block waits until its server answers
 //	sh ended       runs after the command in the background was interrupted
 //	sh fails       ends with another exit status
-//	sh elsewhere   does not run here: it installs software, or needs root (elsewhere lists the words it may begin with)
+//	sh elsewhere   does not run here: it installs software, or needs root (elsewhere lists the words it may begin
+//	    with)
 //	sh service     runs in the test of the packages (cmd/deploy/release), which has a machine for it
 //	text           is the output of the block before; … stands for anything, alone on a line for any number of lines
 //	text later     is what the command in the background has printed some time later
@@ -147,7 +149,8 @@ const (
 	archiveVariable = "ODARCHIVE_TEST_ARCHIVE"
 )
 
-// follow runs the blocks of a page in a new folder, with a copy of the archive that the tutorial has left. The tutorial leaves it.
+// follow runs the blocks of a page in a new folder, with a copy of the archive that the tutorial has left. The tutorial
+// leaves it.
 func follow(t *testing.T, path, archive string) {
 	library, err := docs.New()
 	if err != nil {
@@ -176,7 +179,8 @@ func follow(t *testing.T, path, archive string) {
 	}
 }
 
-// usable fails unless the archive of the reader can still be read under the address that the tutorial has, and be written.
+// usable fails unless the archive of the reader can still be read under the address that the tutorial has, and be
+// written.
 func (r *reading) usable() {
 	r.t.Helper()
 	for _, script := range []string{
@@ -251,8 +255,8 @@ func (r *reading) block(b docs.Code) {
 // tableRule is the line below the head of a table of solutions.
 var tableRule = regexp.MustCompile(`(?m)^-[-+]*$`)
 
-// solutions reports whether some query of a script has no solution, and whether some query has one. It looks at the tables that the
-// script printed.
+// solutions reports whether some query of a script has no solution, and whether some query has one. It looks at the
+// tables that the script printed.
 func solutions(script, output string) (none, some bool) {
 	tables := tableRule.FindAllStringIndex(output, -1)
 	for _, at := range tables {
@@ -325,7 +329,8 @@ func (r *running) stop(t *testing.T) {
 	}
 }
 
-// compare compares the output of the last block with what the page shows. If that block goes on running, it waits for the output.
+// compare compares the output of the last block with what the page shows. If that block goes on running, it waits for
+// the output.
 func (r *reading) compare(want string) {
 	r.t.Helper()
 	switch {
@@ -338,7 +343,8 @@ func (r *reading) compare(want string) {
 	}
 }
 
-// await waits until the command in the background has printed what the page shows, "" for anything, and its server answers.
+// await waits until the command in the background has printed what the page shows, "" for anything, and its server
+// answers.
 func (r *reading) await(want string) {
 	r.t.Helper()
 	if r.alive == nil || want == "" && r.seen {
@@ -462,7 +468,9 @@ func TestEveryTopicOfTheListIsPrinted(t *testing.T) {
 	for _, c := range []struct {
 		args   []string
 		status int
-	}{{[]string{"docs"}, 0}, {[]string{"docs", "--json"}, 0}, {[]string{"docs", "no-such-page"}, 1}, {[]string{"docs", "a", "b"}, 2}, {[]string{"docs", "--search", "robots.txt"}, 0}, {[]string{"docs", "--search", "qqqqq"}, 1}, {[]string{"docs", "tutorial", "--search", "x"}, 2}} {
+	}{{[]string{"docs"}, 0}, {[]string{"docs", "--json"}, 0}, {[]string{"docs", "no-such-page"}, 1}, {[]string{"docs", "a", "b"}, 2},
+		{[]string{"docs", "--search", "robots.txt"}, 0}, {[]string{"docs", "--search", "qqqqq"}, 1},
+		{[]string{"docs", "tutorial", "--search", "x"}, 2}} {
 		var out, errs bytes.Buffer
 		if status := run(t.Context(), c.args, nil, &out, &errs); status != c.status {
 			t.Errorf("%v: exit status %d\n%s", c.args, status, errs.String())

@@ -38,7 +38,8 @@ func visitsOfTwo(t *testing.T) *app.Node {
 			act := catalog.Activity{URL: seed.URL, Start: at, End: at.Add(time.Second), Outcome: catalog.Archived, Status: 200}
 			visit := archive.Visit{Activity: act}
 			if i >= 2 && (i < 4 || name == "lost") {
-				visit.Activity.Outcome, visit.Activity.ErrorClass, visit.Activity.Status, visit.Activity.Why = catalog.NoVersion, catalog.ErrHTTPStatus, 404, "404 Not Found"
+				visit.Activity.Outcome, visit.Activity.ErrorClass, visit.Activity.Status, visit.Activity.Why = catalog.NoVersion,
+					catalog.ErrHTTPStatus, 404, "404 Not Found"
 			} else {
 				ref, putErr := n.Archive.Bytes().Put(t.Context(), strings.NewReader("a,b\n1,"+name+"\n"), content.PutOptions{})
 				visit.Kept, err = &archive.Kept{Ref: ref, Type: "text/csv"}, errors.Join(err, putErr)
@@ -69,13 +70,17 @@ func TestQueriesOfTheDocumentationAnswerAsIfEachVisitWereKept(t *testing.T) {
 		page, part string // the block that has the part
 		has, not   []string
 	}{
-		{"howto/journalist", `arc:outcome "no-version"`, []string{"lost.csv,2026-11-03T06:00:00.000Z,2026-11-06T06:00:01.000Z"}, []string{"back.csv"}},
+		{"howto/journalist", `arc:outcome "no-version"`, []string{"lost.csv,2026-11-03T06:00:00.000Z,2026-11-06T06:00:01.000Z"},
+			[]string{"back.csv"}},
 		{"howto/portal-operator", "arc:errorClass ?class", []string{"lost.csv,2026-11-03T06:00:00.000Z"}, []string{"back.csv"}},
 		{"howto/left-alone", `FILTER STRSTARTS(?host, "city.example")`, []string{
-			"lost.csv,2026-11-03T06:00:00.000Z,2026-11-06T06:00:01.000Z,4,no-version", "back.csv,2026-11-03T06:00:00.000Z,2026-11-04T06:00:01.000Z,2,no-version",
-			"back.csv,2026-11-05T06:00:00.000Z,2026-11-06T06:00:01.000Z,2,unchanged", "back.csv,2026-11-01T06:00:00.000Z,2026-11-01T06:00:01.000Z,1,archive",
+			"lost.csv,2026-11-03T06:00:00.000Z,2026-11-06T06:00:01.000Z,4,no-version",
+			"back.csv,2026-11-03T06:00:00.000Z,2026-11-04T06:00:01.000Z,2,no-version",
+			"back.csv,2026-11-05T06:00:00.000Z,2026-11-06T06:00:01.000Z,2,unchanged",
+			"back.csv,2026-11-01T06:00:00.000Z,2026-11-01T06:00:01.000Z,1,archive",
 		}, nil},
-		{"howto/researcher", "?class", []string{"lost.csv,2026-11-03T06:00:00.000Z,2026-11-06T06:00:01.000Z,4,no-version"}, []string{"unchanged"}},
+		{"howto/researcher", "?class", []string{"lost.csv,2026-11-03T06:00:00.000Z,2026-11-06T06:00:01.000Z,4,no-version"},
+			[]string{"unchanged"}},
 	} {
 		query := ""
 		for _, code := range library.Page(c.page).Code() {

@@ -37,9 +37,11 @@ func TestAUsedPortLeavesTheDirectoryAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := filepath.Join(dir, "data")
-	for address, says := range map[string]string{l.Addr().String(): "in use by another program", "unix:" + used: "not a socket", "systemd": "systemd"} {
+	for address, says := range map[string]string{l.Addr().String(): "in use by another program", "unix:" + used: "not a socket",
+		"systemd": "systemd"} {
 		var stderr bytes.Buffer
-		if status := run(t.Context(), []string{"serve", "--data", data, "--listen", address}, strings.NewReader(""), io.Discard, &stderr); status != 1 || !strings.Contains(stderr.String(), says) || strings.Count(stderr.String(), "\n") != 1 {
+		if status := run(t.Context(), []string{"serve", "--data", data, "--listen", address}, strings.NewReader(""), io.Discard,
+			&stderr); status != 1 || !strings.Contains(stderr.String(), says) || strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%s: status %d, %s", address, status, &stderr)
 		}
 	}
@@ -52,7 +54,8 @@ func TestAProxyAtAUnixSocketSaysWhoAsks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file, log := filepath.Join(dir, "web.sock"), filepath.Join(dir, "log")
-	start(t, []string{"serve", "--data", filepath.Join(dir, "data"), "--no-crawl", "--listen", "unix:" + file, "--socket-mode", "0666", "--trust-proxy", "unix", "--log-file", log, "--base", "https://a.example/archive/"})
+	start(t, []string{"serve", "--data", filepath.Join(dir, "data"), "--no-crawl", "--listen", "unix:" + file, "--socket-mode", "0666",
+		"--trust-proxy", "unix", "--log-file", log, "--base", "https://a.example/archive/"})
 	if info, err := os.Stat(file); err != nil || info.Mode() != fs.ModeSocket|0o666 {
 		t.Errorf("%v, %v", info, err)
 	}
@@ -77,7 +80,8 @@ func TestAProxyAtAUnixSocketSaysWhoAsks(t *testing.T) {
 	if status, id := ask("GET", "/archive/"); status != 200 || id != "from-the-proxy" {
 		t.Errorf("%d, id %q", status, id)
 	}
-	if status, _ := ask("POST", "/crawl/pause"); status != http.StatusForbidden && status != http.StatusUnauthorized { // it is not the archive's own socket
+	if status, _ := ask("POST", "/crawl/pause"); status != http.StatusForbidden && status != http.StatusUnauthorized {
+		// it is not the archive's own socket
 		t.Errorf("whoever reaches the socket may pause the crawl: %d", status)
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) { // the line follows the answer
@@ -96,7 +100,9 @@ func TestHTTPSIsServedWithACertificateThatIsRenewed(t *testing.T) {
 	certFile, keyFile, log := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), filepath.Join(dir, "log")
 	h := newHangups(t, "", log)
 	writePair(t, "first.example", certFile, keyFile)
-	address := strings.TrimPrefix(start(t, []string{"serve", "--data", filepath.Join(dir, "data"), "--no-crawl", "--listen", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile, "--log-file", log}), "http://")
+	address := strings.TrimPrefix(start(t,
+		[]string{"serve", "--data", filepath.Join(dir, "data"), "--no-crawl", "--listen", "127.0.0.1:0", "--tls-cert", certFile,
+			"--tls-key", keyFile, "--log-file", log}), "http://")
 	get := func() (protocol, name, page string) {
 		t.Helper()
 		transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
@@ -144,7 +150,8 @@ func writePair(t *testing.T, name, certFile, keyFile string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +160,8 @@ func writePair(t *testing.T, name, certFile, keyFile string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der},
+		keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}

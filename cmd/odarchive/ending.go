@@ -21,8 +21,8 @@ import (
 	"github.com/dustin/go-humanize/english"
 )
 
-// ending counts the visits of a crawl, for its progress and its end. A file that fails and comes at a later try does not
-// count as failed. It is safe for concurrent use.
+// ending counts the visits of a crawl, for its progress and its end. A file that fails and comes at a later try does
+// not count as failed. It is safe for concurrent use.
 type ending struct {
 	mu     sync.Mutex // guards what follows
 	sum    crawler.Summary
@@ -114,7 +114,8 @@ func (e *ending) words() string {
 	for _, p := range []struct {
 		n         int
 		one, many string
-	}{{sum.Outcomes[catalog.Archived], "new version", "new versions"}, {sum.Outcomes[catalog.Unchanged], "unchanged", "unchanged"}, {failed, "file not kept", "files not kept"}} {
+	}{{sum.Outcomes[catalog.Archived], "new version", "new versions"}, {sum.Outcomes[catalog.Unchanged], "unchanged", "unchanged"},
+		{failed, "file not kept", "files not kept"}} {
 		switch p.n {
 		case 0:
 		case 1:
@@ -176,7 +177,8 @@ func (c *cli) printRegistered(reports ...harvest.Report) error {
 		}
 	}
 	if added > 0 {
-		lines[0] = humanize.Comma(int64(added)) + " " + english.PluralWord(added, "new file is", "new files are") + " registered; " + fetchedNext(added)
+		lines[0] = humanize.Comma(int64(added)) + " " + english.PluralWord(added, "new file is", "new files are") + " registered; " +
+			fetchedNext(added)
 	}
 	if unused > 0 {
 		lines = append(lines, english.Plural(unused, "listing", "")+" could not be used:")

@@ -50,7 +50,8 @@ of which a version cannot be read is a line on standard error, and stays as it i
   odarchive export ocfl 'SELECT ?f { ?f <http://purl.org/dc/terms/hasVersion> ?v FILTER CONTAINS(STR(?f), "trees") }' -o trees
   odarchive export ocfl -o root --endpoint http://localhost:8080/ --token "$SECRET"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.runExport(cmd, args, exporting{out: out, whole: true, copy: store.OCFLCopy}, func() (*exportEnd, error) { return c.ocflEnd(out) })
+			return c.runExport(cmd, args, exporting{out: out, whole: true, copy: store.OCFLCopy},
+				func() (*exportEnd, error) { return c.ocflEnd(out) })
 		},
 	}
 	cmd.Flags().StringVarP(&out, "output", "o", "", "folder of the storage root; made if it does not exist")
@@ -86,7 +87,8 @@ func (c *cli) ocflEnd(out string) (*exportEnd, error) {
 				return err
 			}
 			w := root.Written
-			line := fmt.Sprintf("%s: %s written, %s new, %d bytes", out, english.Plural(w.Objects, "object", ""), english.Plural(w.Versions, "version", ""), w.Bytes)
+			line := fmt.Sprintf("%s: %s written, %s new, %d bytes", out, english.Plural(w.Objects, "object", ""),
+				english.Plural(w.Versions, "version", ""), w.Bytes)
 			if w.Rewritten > 0 {
 				line += "; " + english.Plural(w.Rewritten, "object", "") + " rewritten without withdrawn bytes"
 			}
@@ -97,10 +99,11 @@ func (c *cli) ocflEnd(out string) (*exportEnd, error) {
 
 // exportEnd is where an export is written: on the client's side, if a server reads the archive.
 type exportEnd struct {
-	open    func(preserve.Hello) (preserve.Receiver, error)
-	known   func(ctx context.Context, f func(url string, h preserve.Held) error) error // what is there already; may be nil
-	close   func() error                                                               // after the last version: completes it and prints the result
-	abandon func() error                                                               // after an error: leaves what is complete
+	open  func(preserve.Hello) (preserve.Receiver, error)
+	known func(ctx context.Context, f func(url string, h preserve.Held) error) error // what is there already; may be nil
+	// after the last version: completes it and prints the result
+	close   func() error
+	abandon func() error // after an error: leaves what is complete
 }
 
 // receive writes a stream of versions, and completes what was written, or abandons it.

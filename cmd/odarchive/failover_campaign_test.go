@@ -33,9 +33,10 @@ var (
 	failoverSeed   = flag.Uint64("failover-seed", uint64(time.Now().UnixNano()), "seed of what happens when")
 )
 
-// The test loses the machine of a writer with --backup-wait (SIGKILL, and its directory is gone) at random moments. Before that,
-// the object store may go away or its disk fill up, the writer may be stopped or have no room. Then a follower is promoted, or
-// the archive is restored elsewhere, and must have what any writer before has acknowledged: updates, and visits with their bytes.
+// The test loses the machine of a writer with --backup-wait (SIGKILL, and its directory is gone) at random moments.
+// Before that, the object store may go away or its disk fill up, the writer may be stopped or have no room. Then a
+// follower is promoted, or the archive is restored elsewhere, and must have what any writer before has acknowledged:
+// updates, and visits with their bytes.
 func TestAFailoverLosesNothingAcknowledged(t *testing.T) {
 	for _, kind := range []string{"file", "s3"} {
 		t.Run(kind, func(t *testing.T) {
@@ -193,7 +194,8 @@ func (w *failoverWorld) untilDone(args ...string) {
 	var out []byte
 	var err error
 	for range 3 {
-		if out, err = w.command(args...).CombinedOutput(); err == nil || strings.Contains(string(out), "is no replica") || strings.Contains(string(out), "is not empty") {
+		if out, err = w.command(args...).CombinedOutput(); err == nil || strings.Contains(string(out), "is no replica") ||
+			strings.Contains(string(out), "is not empty") {
 			return // the one that was killed was done
 		}
 		w.logf("%s: %v: %s", args[0], err, out)
@@ -223,7 +225,8 @@ func (w *failoverWorld) check(dir string) {
 	if err := n.Close(); err != nil {
 		w.t.Error(err)
 	}
-	if status := run(w.t.Context(), []string{"query", "--data", dir, "--format", "csv", "SELECT ?n { <urn:x:a> <urn:x:n> ?n }"}, strings.NewReader(""), &out, os.Stderr); status != 0 {
+	if status := run(w.t.Context(), []string{"query", "--data", dir, "--format", "csv", "SELECT ?n { <urn:x:a> <urn:x:n> ?n }"},
+		strings.NewReader(""), &out, os.Stderr); status != 0 {
 		w.t.Fatalf("query: status %d", status)
 	}
 	there := make(map[int]bool)
@@ -238,7 +241,8 @@ func (w *failoverWorld) check(dir string) {
 		}
 	}
 	if lost+missing > 0 {
-		w.t.Errorf("round %d: %d of %d visits and %d of %d updates that were acknowledged are lost", w.round, lost, len(w.visited), missing, len(w.updated))
+		w.t.Errorf("round %d: %d of %d visits and %d of %d updates that were acknowledged are lost", w.round, lost, len(w.visited), missing,
+			len(w.updated))
 	}
 	w.logf("%d visits and %d updates are there", len(w.visited)-lost, len(w.updated)-missing)
 }

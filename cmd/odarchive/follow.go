@@ -60,7 +60,8 @@ waiting. 'odarchive campaign' lists, shows, pauses and stops campaigns; a server
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&d.Seeds, "seed", nil, "URL to begin with (repeatable)")
-	f.StringArrayVar(&d.Scope, "scope", nil, "what may be requested: host (default), domain, prefix:URL or pattern:REGEXP (repeatable, one of them suffices)")
+	f.StringArrayVar(&d.Scope, "scope", nil,
+		"what may be requested: host (default), domain, prefix:URL or pattern:REGEXP (repeatable, one of them suffices)")
 	number(f, &d.Depth, "depth", 1, unbounded, "links from a seed, at most (default 10)")
 	number(f, &d.Max, "max", 1, unbounded, "URLs, at most (default 100000)")
 	number(f, &d.Host, "max-per-host", 1, unbounded, "URLs of one host, at most (default --max)")
@@ -144,8 +145,8 @@ func (c *cli) runCampaign(ctx context.Context, d campaign.Document) error {
 // campaignEvery is how often a server looks how far the campaign of a client is.
 const campaignEvery = 300 * time.Millisecond
 
-// awaitCampaign begins a campaign for a client, and waits until this server's crawl has ended it. If the client leaves, the
-// campaign goes on.
+// awaitCampaign begins a campaign for a client, and waits until this server's crawl has ended it. If the client leaves,
+// the campaign goes on.
 func (c *cli) awaitCampaign(ctx context.Context, n *app.Node, d campaign.Document) error {
 	if c.cfg.Serve.NoCrawl {
 		return errors.New("the server that holds the archive does not crawl (--no-crawl)")
@@ -161,7 +162,8 @@ func (c *cli) awaitCampaign(ctx context.Context, n *app.Node, d campaign.Documen
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			fmt.Fprintf(c.stderr, "odarchive: the server goes on with %s; 'odarchive campaign pause %s' holds it\n", printable(d.Name), printable(d.Name))
+			fmt.Fprintf(c.stderr, "odarchive: the server goes on with %s; 'odarchive campaign pause %s' holds it\n", printable(d.Name),
+				printable(d.Name))
 			return ctx.Err()
 		}
 		if now, err = n.Campaigns.Get(ctx, d.Name); err == nil {
@@ -201,13 +203,16 @@ func summaryOf(c campaign.Campaign) string {
 	if c.Document.Harvests() {
 		text := fmt.Sprintf("%s, round %d", c.State, c.Round)
 		if p := c.Progress; p != nil {
-			text += fmt.Sprintf(": %s of %s requests, %s", humanize.Comma(int64(p.Requests)), humanize.Comma(int64(p.Budget)), english.Plural(p.Files, "file", ""))
+			text += fmt.Sprintf(": %s of %s requests, %s", humanize.Comma(int64(p.Requests)), humanize.Comma(int64(p.Budget)),
+				english.Plural(p.Files, "file", ""))
 		}
 		return text
 	}
-	text := fmt.Sprintf("%s, round %d: %s, %s visited, %s failed", c.State, c.Round, english.Plural(k.URLs, "URL", ""), humanize.Comma(int64(k.Visited)), humanize.Comma(int64(k.Failed)))
+	text := fmt.Sprintf("%s, round %d: %s, %s visited, %s failed", c.State, c.Round, english.Plural(k.URLs, "URL", ""),
+		humanize.Comma(int64(k.Visited)), humanize.Comma(int64(k.Failed)))
 	if c.Document.Graphs {
-		text += fmt.Sprintf(", %s with statements, %s changed", english.Plural(k.Documents, "document", ""), english.Plural(k.Changed, "statement", ""))
+		text += fmt.Sprintf(", %s with statements, %s changed", english.Plural(k.Documents, "document", ""),
+			english.Plural(k.Changed, "statement", ""))
 	}
 	if k.Pending > 0 {
 		text += ", " + humanize.Comma(int64(k.Pending)) + " left"

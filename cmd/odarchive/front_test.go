@@ -10,8 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cmdFront implements "front VAR ADDRESS...", which listens at a new address and sets VAR to it. Connections are led to the
-// first of the addresses at which the writer of an archive is ready; there are none while that is nowhere.
+// cmdFront implements "front VAR ADDRESS...", which listens at a new address and sets VAR to it. Connections are led to
+// the first of the addresses at which the writer of an archive is ready; there are none while that is nowhere.
 func cmdFront(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: front VAR ADDRESS...")

@@ -97,7 +97,8 @@ func wanted(ctx context.Context, n *app.Node, name string, version int, at time.
 	case !at.IsZero():
 		v, err := n.Archive.At(ctx, name, at)
 		if err == nil && v.At.After(at) { // At returns the nearest version, like Memento
-			err = fmt.Errorf("there was no version of %s at %s; the first is of %s", name, at.UTC().Format(time.RFC3339), v.At.UTC().Format(time.RFC3339))
+			err = fmt.Errorf("there was no version of %s at %s; the first is of %s", name, at.UTC().Format(time.RFC3339),
+				v.At.UTC().Format(time.RFC3339))
 		}
 		return v, err
 	}

@@ -12,26 +12,36 @@ import (
 	"time"
 )
 
-// TestOddRequestsGetCleanAnswers sends what scanners and broken clients send. Every answer is one of HTTP with an expected
-// status, and the server answers as before afterwards.
+// TestOddRequestsGetCleanAnswers sends what scanners and broken clients send. Every answer is one of HTTP with an
+// expected status, and the server answers as before afterwards.
 func TestOddRequestsGetCleanAnswers(t *testing.T) {
 	t.Parallel()
-	address := strings.TrimPrefix(start(t, []string{"serve", "--data", t.TempDir(), "--no-crawl", "--listen", "127.0.0.1:0", "--token", "t0k", "--log-level", "error"}), "http://")
+	address := strings.TrimPrefix(start(t,
+		[]string{"serve", "--data", t.TempDir(), "--no-crawl", "--listen", "127.0.0.1:0", "--token", "t0k", "--log-level", "error"}),
+		"http://")
 	const end = " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 	for request, status := range map[string]int{
-		"GET //" + end: 404, "GET //search" + end: 404, "GET /../etc/passwd" + end: 404, "GET /assets/../../x" + end: 404, "GET /search%2f" + end: 404, "GET /search%00" + end: 404,
-		"GET /se\x00arch" + end: 400, "GET /%c0%ae%c0%ae/" + end: 404, "GET /\xc0\xae" + end: 404, "GET /%zz" + end: 400, "GET /a b" + end: 400, "GET /\\..\\x" + end: 404, "GET /search;x=1" + end: 404,
-		"GET /search?q=%zz&%" + end: 200, "GET http://a/healthz" + end: 200, "GET http://evil.example/healthz" + end: 200, "OPTIONS *" + end: 200, "GET *" + end: 404, "CONNECT a:443" + end: 405,
-		"GET / HTTP/1.1\r\nConnection: close\r\n\r\n": 400, "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n": 400, "GET / HTTP/1.1\r\nHost: a b<>\r\n\r\n": 400,
-		"GET /healthz HTTP/1.0\r\n\r\n": 200, "GET /\r\n\r\n": 400, "GET / HTTP/3.0\r\nHost: a\r\n\r\n": 505, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n": 405,
+		"GET //" + end: 404, "GET //search" + end: 404, "GET /../etc/passwd" + end: 404, "GET /assets/../../x" + end: 404,
+		"GET /search%2f" + end: 404, "GET /search%00" + end: 404,
+		"GET /se\x00arch" + end: 400, "GET /%c0%ae%c0%ae/" + end: 404, "GET /\xc0\xae" + end: 404, "GET /%zz" + end: 400,
+		"GET /a b" + end: 400, "GET /\\..\\x" + end: 404, "GET /search;x=1" + end: 404,
+		"GET /search?q=%zz&%" + end: 200, "GET http://a/healthz" + end: 200, "GET http://evil.example/healthz" + end: 200,
+		"OPTIONS *" + end: 200, "GET *" + end: 404, "CONNECT a:443" + end: 405,
+		"GET / HTTP/1.1\r\nConnection: close\r\n\r\n": 400, "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n": 400,
+		"GET / HTTP/1.1\r\nHost: a b<>\r\n\r\n": 400,
+		"GET /healthz HTTP/1.0\r\n\r\n":         200, "GET /\r\n\r\n": 400, "GET / HTTP/3.0\r\nHost: a\r\n\r\n": 505,
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n":            405,
 		"GET / HTTP/1.1\r\nHost: a\r\nX y: z\r\n\r\n": 400, "GET / HTTP/1.1\r\nHost: a\r\nX: \x01\x00\r\n\r\n": 400,
-		"POST /sparql HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n": 400, "POST /sparql HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n": 501,
+		"POST /sparql HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n":                                       400,
+		"POST /sparql HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n":                              501,
 		"POST /sparql HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\nContent-Length: 0\r\nConnection: close\r\n\r\n": 417,
 		"POST /post/resource HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 100000000\r\n\r\n": 401, // without the body
 		"GET / HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("a", 2<<20) + "\r\n\r\n":                           431,
-		"GET /" + strings.Repeat("a", 2<<20) + end:                                                             431, "GET / HTTP/1.1\r\nHost: a\r\n" + strings.Repeat("X: y\r\n", 300_000) + "\r\n": 431,
-		"BREW /" + end: 405, "get /" + end: 405, "GET /healthz HTTP/1.1\nHost: a\nConnection: close\n\n": 200, strings.Repeat("\x00\xff", 100) + "\r\n\r\n": 400,
-		"GET /debug/pprof/" + end: 401, "GET /debug/pprof/cmdline" + end: 401,
+		"GET /" + strings.Repeat("a", 2<<20) + end:                                                             431,
+		"GET / HTTP/1.1\r\nHost: a\r\n" + strings.Repeat("X: y\r\n", 300_000) + "\r\n":                         431,
+		"BREW /" + end: 405, "get /" + end: 405, "GET /healthz HTTP/1.1\nHost: a\nConnection: close\n\n": 200,
+		strings.Repeat("\x00\xff", 100) + "\r\n\r\n": 400,
+		"GET /debug/pprof/" + end:                    401, "GET /debug/pprof/cmdline" + end: 401,
 	} {
 		answer, err := exchange(address, request)
 		if err != nil {
@@ -41,7 +51,8 @@ func TestOddRequestsGetCleanAnswers(t *testing.T) {
 		if answer.StatusCode != status {
 			t.Errorf("%.60q: %s, want %d", request, answer.Status, status)
 		}
-		if s := answer.StatusCode; (s == http.StatusServiceUnavailable || s == http.StatusTooManyRequests) && answer.Header.Get("Retry-After") == "" {
+		if s := answer.StatusCode; (s == http.StatusServiceUnavailable || s == http.StatusTooManyRequests) &&
+			answer.Header.Get("Retry-After") == "" {
 			t.Errorf("%.60q: no Retry-After", request)
 		}
 	}
@@ -51,7 +62,9 @@ func TestOddRequestsGetCleanAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprint(conn, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nPOST /sparql HTTP/1.1\r\nHost: a\r\nContent-Type: application/sparql-query\r\nContent-Length: 6\r\n\r\nASK {}HEAD /readyz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+	fmt.Fprint(conn,
+		"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nPOST /sparql HTTP/1.1\r\nHost: a\r\nContent-Type: "+
+			"application/sparql-query\r\nContent-Length: 6\r\n\r\nASK {}HEAD /readyz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
 	reader := bufio.NewReader(conn)
 	for i, method := range []string{"GET", "POST", "HEAD"} {
 		answer, err := http.ReadResponse(reader, &http.Request{Method: method})

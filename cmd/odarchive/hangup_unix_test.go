@@ -18,7 +18,8 @@ func TestAHangupReadsTheSettingsOfHostsAgain(t *testing.T) {
 	file := filepath.Join(dir, "odarchive.toml")
 	h := newHangups(t, file, "")
 	h.write("[[host]]\nmatch = \"a.example\"\ndelay = \"9s\"\n")
-	base := start(t, []string{"--config", file, "--data", filepath.Join(dir, "data"), "serve", "--listen", "127.0.0.1:0", "--token", "secret", "--no-crawl"})
+	base := start(t, []string{"--config", file, "--data", filepath.Join(dir, "data"), "serve", "--listen", "127.0.0.1:0", "--token",
+		"secret", "--no-crawl"})
 	delay := func() string {
 		req, err := http.NewRequest(http.MethodGet, base+"/crawl/settings?host=a.example", nil)
 		if err != nil {

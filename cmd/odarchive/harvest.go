@@ -111,14 +111,19 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 			}
 			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error {
 				err := c.harvestThese(cmd.Context(), n, source, args[1:], list, parallel, dry, opts)
-				return errors.Join(err, missing(n.Answers, "answer", "answers", "the archive has what the harvest read of it, but not its bytes"))
+				return errors.Join(err,
+					missing(n.Answers, "answer", "answers", "the archive has what the harvest read of it, but not its bytes"))
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&opts.Graphs, "graphs", false, "keep the statements of the portal's files in named graphs from now on: a setting of the portal, which later harvests leave as it is")
+	f.BoolVar(&opts.Graphs, "graphs", false,
+		"keep the statements of the portal's files in named graphs from now on: a setting of the portal, which later harvests leave as "+
+			"it is")
 	number(f, &opts.Limit, "limit", 0, unbounded, "stop after this many listings, 0 for all")
-	f.BoolVar(&opts.Fresh, "fresh", false, "read the whole portal, instead of what changed or what an interrupted harvest has left, and look for removals; replace the harvest of a portal by another kind of source")
+	f.BoolVar(&opts.Fresh, "fresh", false,
+		"read the whole portal, instead of what changed or what an interrupted harvest has left, and look for removals; replace the "+
+			"harvest of a portal by another kind of source")
 	f.BoolVar(&opts.Sure, "withdraw", false, "withdraw what a portal lists no longer without asking, however much that is")
 	f.StringVar(&source.Portal, "portal", "", "harvest only this portal of a list of portals; for a single portal, its IRI")
 	f.StringVar(&opts.Part.Since, "since", "", "only what changed since this date or time, if the source supports that")
@@ -127,7 +132,8 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 	f.StringVar(&opts.Part.Prefix, "metadata-prefix", "", "metadata format to request from an oai repository (default oai_dc)")
 	f.BoolVar(&opts.Part.ByOne, "by-identifier", false, "request each record of an oai repository separately")
 	f.BoolVar(&dry, "dry-run", false, "with kind auto: print what the portal is, and harvest nothing")
-	f.StringVar(&list, "list", "", "harvest the sources listed in this file, one address on each line; those that nothing answers for are tried once more at the end")
+	f.StringVar(&list, "list", "",
+		"harvest the sources listed in this file, one address on each line; those that nothing answers for are tried once more at the end")
 	number(f, &parallel, "parallel", 1, 1000, "number of sources of a list to harvest at the same time, never two of one host")
 	f.StringVar(&queryFile, "query", "", "file with the SPARQL query whose ?url is harvested (kind sparql)")
 	f.BoolVar(&c.json, "json", false, "machine-readable report")
@@ -145,7 +151,8 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 const maxHarvestQuery = 16 << 20
 
 // harvestThese harvests the sources of a list, or the one of an address.
-func (c *cli) harvestThese(ctx context.Context, n *app.Node, source crawl.HarvestSource, address []string, list string, parallel int, dry bool, opts harvest.Options) error {
+func (c *cli) harvestThese(ctx context.Context, n *app.Node, source crawl.HarvestSource, address []string, list string, parallel int,
+	dry bool, opts harvest.Options) error {
 	if list != "" {
 		return c.harvestList(ctx, n, source.Kind, list, parallel, opts)
 	}
@@ -188,14 +195,16 @@ func (c *cli) harvestOne(ctx context.Context, n *app.Node, source crawl.HarvestS
 	return errors.Join(errorOfHarvest(ctx, report, err), printErr)
 }
 
-// recognise sets the kind of a source. It prints what it tries, and how the source was recognised: on standard output only
-// if nothing follows.
+// recognise sets the kind of a source. It prints what it tries, and how the source was recognised: on standard output
+// only if nothing follows.
 func (c *cli) recognise(ctx context.Context, n *app.Node, source *crawl.HarvestSource, dry bool) error {
 	found, err := n.Recognise(ctx, source.Address, func(asked, came string) {
 		fmt.Fprintf(c.stderr, "tried %s: %s\n", printable(asked), printable(came))
 	})
 	if errors.Is(err, discover.ErrUnknown) {
-		return fmt.Errorf("%w; 'odarchive discover %s' finds the data files of a web site, 'odarchive harvest KIND URL' harvests a source that you know", err, shellWord(source.Address))
+		return fmt.Errorf(
+			"%w; 'odarchive discover %s' finds the data files of a web site, 'odarchive harvest KIND URL' harvests a source that you know",
+			err, shellWord(source.Address))
 	}
 	if err != nil {
 		return err
@@ -327,7 +336,8 @@ func (c *cli) traffic(reports []harvest.Report) error {
 		if !records.Known() {
 			mean, peak = "-", "-"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", name, records.Or("-"), r.Inserted.Plus(r.Returned).Or("-"), r.Updated.Or("-"), r.Unchanged.Or("-"), deleted.Or("-"),
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", name, records.Or("-"),
+			r.Inserted.Plus(r.Returned).Or("-"), r.Updated.Or("-"), r.Unchanged.Or("-"), deleted.Or("-"),
 			r.Invalid.Or("-"), r.Seeds.Or("-"), r.Added, t.Requests, humanize.IBytes(uint64(t.Bytes)), mean, peak, errors)
 	}
 	all, sum := harvest.Report{Traffic: &harvest.Traffic{}}, "all"
@@ -354,5 +364,6 @@ func (c *cli) traffic(reports []harvest.Report) error {
 
 // unknownKind returns the error for a kind of source that does not exist.
 func unknownKind(kind string) error {
-	return fmt.Errorf("there is no harvester for %q; expected %s or %s%s", kind, strings.Join(crawl.HarvestKinds(), ", "), crawl.Recognised, catalog.Hint(kind, crawl.HarvestKinds()))
+	return fmt.Errorf("there is no harvester for %q; expected %s or %s%s", kind, strings.Join(crawl.HarvestKinds(), ", "), crawl.Recognised,
+		catalog.Hint(kind, crawl.HarvestKinds()))
 }

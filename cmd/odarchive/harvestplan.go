@@ -26,7 +26,9 @@ type planFlags struct {
 func (p *planFlags) define(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&p.every, "every", "", "do not harvest now, but have the server harvest at this interval, such as 24h or 7d")
-	f.StringSliceVar(&p.at, "at", nil, "do not harvest now, but have the server harvest at this time of day, or of a week, in local time, as 03:30 or 'mon 03:30' (repeatable)")
+	f.StringSliceVar(&p.at, "at", nil,
+		"do not harvest now, but have the server harvest at this time of day, or of a week, in local time, as 03:30 or 'mon 03:30' "+
+			"(repeatable)")
 }
 
 // given reports whether a harvest is to be planned.
@@ -34,7 +36,8 @@ func (p planFlags) given() bool { return p.every != "" || len(p.at) > 0 }
 
 // plan returns the plan of a command line.
 func (p planFlags) plan(source crawl.HarvestSource, opts harvest.Options) (timetable.Plan, error) {
-	plan := timetable.Plan{Kind: source.Kind, URL: source.Address, Portal: source.Portal, At: p.at, Since: opts.Part.Since, Until: opts.Part.Until, Sets: opts.Part.Sets, Limit: opts.Limit, Graphs: opts.Graphs, Withdraw: opts.Sure}
+	plan := timetable.Plan{Kind: source.Kind, URL: source.Address, Portal: source.Portal, At: p.at, Since: opts.Part.Since,
+		Until: opts.Part.Until, Sets: opts.Part.Sets, Limit: opts.Limit, Graphs: opts.Graphs, Withdraw: opts.Sure}
 	if opts.Fresh || opts.Part.Prefix != "" || opts.Part.ByOne || opts.Part.Query != "" {
 		return plan, usagef("--fresh, --metadata-prefix, --by-identifier and --query cannot be planned")
 	}
@@ -59,7 +62,8 @@ func (c *cli) planHarvest(ctx context.Context, p timetable.Plan) error {
 		if err != nil {
 			return err
 		}
-		return c.print(planned, "%s: %s %s is harvested %s, next %s, by 'odarchive serve'", planned.ID, planned.Kind, printable(planned.URL), planned.When, localTime(planned.Next))
+		return c.print(planned, "%s: %s %s is harvested %s, next %s, by 'odarchive serve'", planned.ID, planned.Kind,
+			printable(planned.URL), planned.When, localTime(planned.Next))
 	})
 }
 
@@ -80,27 +84,32 @@ planned by 'harvest KIND URL --every 24h'. A table has the settings kind, url, e
 	c.readOnlyFlag(list)
 	list.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	var why string
-	pause := c.harvestOrder("pause", "Stop running a planned harvest, until 'harvest resume'", "is paused", func(ctx context.Context, t *timetable.Timetable, name string) (timetable.Planned, error) {
-		return t.Pause(ctx, name, why)
-	})
+	pause := c.harvestOrder("pause", "Stop running a planned harvest, until 'harvest resume'", "is paused",
+		func(ctx context.Context, t *timetable.Timetable, name string) (timetable.Planned, error) {
+			return t.Pause(ctx, name, why)
+		})
 	pause.Flags().StringVar(&why, "why", "", "reason, for people")
 	return []*cobra.Command{
 		c.beside(list, besideOptions{}),
-		c.harvestOrder("run", "Make a planned harvest due now; the server runs it", "is due", func(ctx context.Context, t *timetable.Timetable, name string) (timetable.Planned, error) {
-			return t.RunNow(ctx, name)
-		}),
+		c.harvestOrder("run", "Make a planned harvest due now; the server runs it", "is due",
+			func(ctx context.Context, t *timetable.Timetable, name string) (timetable.Planned, error) {
+				return t.RunNow(ctx, name)
+			}),
 		pause,
-		c.harvestOrder("resume", "End 'harvest pause', also for a harvest that the settings file pauses", "is planned again", func(ctx context.Context, t *timetable.Timetable, name string) (timetable.Planned, error) {
-			return t.Resume(ctx, name)
-		}),
-		c.harvestOrder("remove", "Remove a harvest that 'harvest KIND URL --every' has planned; what it harvested stays", "is no longer planned", func(ctx context.Context, t *timetable.Timetable, name string) (timetable.Planned, error) {
-			return t.Remove(ctx, name)
-		}),
+		c.harvestOrder("resume", "End 'harvest pause', also for a harvest that the settings file pauses", "is planned again",
+			func(ctx context.Context, t *timetable.Timetable, name string) (timetable.Planned, error) {
+				return t.Resume(ctx, name)
+			}),
+		c.harvestOrder("remove", "Remove a harvest that 'harvest KIND URL --every' has planned; what it harvested stays",
+			"is no longer planned", func(ctx context.Context, t *timetable.Timetable, name string) (timetable.Planned, error) {
+				return t.Remove(ctx, name)
+			}),
 	}
 }
 
 // harvestOrder returns a command about one planned harvest.
-func (c *cli) harvestOrder(name, short, done string, do func(context.Context, *timetable.Timetable, string) (timetable.Planned, error)) *cobra.Command {
+func (c *cli) harvestOrder(name, short, done string,
+	do func(context.Context, *timetable.Timetable, string) (timetable.Planned, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: name + " ID|URL", Short: short,
 		Example: "  odarchive harvest " + name + " https://data.example.org",
@@ -132,9 +141,11 @@ func (c *cli) printPlans(all []timetable.Planned) error {
 	for _, p := range all {
 		last := "-\t-\t-\t-\t-\t-"
 		if r := p.Last; r != nil {
-			last = fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", localTime(r.Started), r.Datasets.Or("-"), r.Inserted.Plus(r.Returned).Or("-"), r.Updated.Or("-"), r.Withdrawn.Or("-"), r.Waiting.Or("-"))
+			last = fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s", localTime(r.Started), r.Datasets.Or("-"), r.Inserted.Plus(r.Returned).Or("-"),
+				r.Updated.Or("-"), r.Withdrawn.Or("-"), r.Waiting.Or("-"))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Kind, printable(strings.TrimSpace(p.URL+" "+p.Portal)), p.When, p.From, p.State, localTime(p.Next), last)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.ID, p.Kind, printable(strings.TrimSpace(p.URL+" "+p.Portal)), p.When, p.From,
+			p.State, localTime(p.Next), last)
 	}
 	if err := w.Flush(); err != nil {
 		return err

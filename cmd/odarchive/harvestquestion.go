@@ -41,7 +41,8 @@ func (c *cli) harvestQuestions() []*cobra.Command {
 		c.harvestAnswer("withdraw PORTAL", ledger.Withdraw, "Withdraw the datasets that a portal has suddenly ceased to list",
 			"what a portal lists no longer is marked as withdrawn, as after any harvest; nothing is deleted.", "withdrawn"),
 		c.harvestAnswer("keep PORTAL", ledger.Keep, "Keep the datasets that a portal has suddenly ceased to list",
-			"they stay listed, and later harvests do not ask about them again. 'harvest withdraw' withdraws them after all.", "kept as listed"),
+			"they stay listed, and later harvests do not ask about them again. 'harvest withdraw' withdraws them after all.",
+			"kept as listed"),
 	}
 }
 
@@ -64,7 +65,8 @@ Exit status: 0 done, 1 nothing is asked about the portal, 2 wrong usage.`,
 				if answer == ledger.Withdraw {
 					count += q.Refused
 				}
-				return c.print(map[string]any{"portal": q.Portal, "answer": answer, "datasets": count}, "%s: %s %s", printable(q.Portal), english.Plural(count, "dataset is", "datasets are"), done)
+				return c.print(map[string]any{"portal": q.Portal, "answer": answer, "datasets": count}, "%s: %s %s", printable(q.Portal),
+					english.Plural(count, "dataset is", "datasets are"), done)
 			})
 		},
 	}
@@ -79,12 +81,14 @@ func (c *cli) printQuestions(all []ledger.Question) error {
 	}
 	for _, q := range all {
 		if q.Waiting > 0 {
-			if _, err := fmt.Fprintf(c.stdout, "%s lists %d of its %d datasets no longer, since %s (%s)\n  %s\n", printable(q.Portal), q.Waiting, q.Listed, q.Asked.Format(time.DateTime), printable(q.Source), printable(whatToType(q.Portal))); err != nil {
+			if _, err := fmt.Fprintf(c.stdout, "%s lists %d of its %d datasets no longer, since %s (%s)\n  %s\n", printable(q.Portal),
+				q.Waiting, q.Listed, q.Asked.Format(time.DateTime), printable(q.Source), printable(whatToType(q.Portal))); err != nil {
 				return err
 			}
 		}
 		if q.Refused > 0 {
-			if _, err := fmt.Fprintf(c.stdout, "%s: %s listed here by an answer, though the portal lists them no longer\n", printable(q.Portal), english.Plural(q.Refused, "dataset is", "datasets are")); err != nil {
+			if _, err := fmt.Fprintf(c.stdout, "%s: %s listed here by an answer, though the portal lists them no longer\n",
+				printable(q.Portal), english.Plural(q.Refused, "dataset is", "datasets are")); err != nil {
 				return err
 			}
 		}
@@ -119,7 +123,9 @@ func asked(r harvest.Report) error {
 	for _, portal := range r.Asks {
 		all = append(all, whatToType(portal))
 	}
-	return fmt.Errorf("%s not withdrawn, since they are more than a third of what the portal listed (%s)", english.Plural(r.Waiting.N(), "dataset that is no longer listed was", "datasets that are no longer listed were"), strings.Join(all, "; "))
+	return fmt.Errorf("%s not withdrawn, since they are more than a third of what the portal listed (%s)",
+		english.Plural(r.Waiting.N(), "dataset that is no longer listed was", "datasets that are no longer listed were"),
+		strings.Join(all, "; "))
 }
 
 // errorOfHarvest returns the error of a harvest, among them that it asks something.
@@ -133,10 +139,13 @@ func errorOfHarvest(ctx context.Context, r harvest.Report, err error) error {
 	return unsettled(r)
 }
 
-// unsettled returns the error of a harvest that ended well, but asks something or got fewer datasets than its source counts.
+// unsettled returns the error of a harvest that ended well, but asks something or got fewer datasets than its source
+// counts.
 func unsettled(r harvest.Report) error {
 	if r.Missing == 0 {
 		return asked(r)
 	}
-	return errors.Join(asked(r), fmt.Errorf("harvest %s: not read completely: it did not return %s that it counts", r.Source, english.Plural(r.Missing, "dataset", "")))
+	return errors.Join(asked(r),
+		fmt.Errorf("harvest %s: not read completely: it did not return %s that it counts", r.Source,
+			english.Plural(r.Missing, "dataset", "")))
 }

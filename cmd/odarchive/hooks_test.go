@@ -21,8 +21,8 @@ import (
 	"odarchive/crawler/archive/events"
 )
 
-// The test kills crawls (SIGKILL) whose changes a hook is told of, and which fails now and then. In the end the hook must
-// have been told of every change, in order, and of none twice but those at a kill.
+// The test kills crawls (SIGKILL) whose changes a hook is told of, and which fails now and then. In the end the hook
+// must have been told of every change, in order, and of none twice but those at a kill.
 func TestAHookOfCrawlsThatAreKilledIsToldOfEveryChange(t *testing.T) {
 	t.Parallel()
 	var state atomic.Int64
@@ -63,7 +63,8 @@ func TestAHookOfCrawlsThatAreKilledIsToldOfEveryChange(t *testing.T) {
 		add = append(add, fmt.Sprintf("%s/%d.csv", files.URL, i))
 	}
 	odarchive(t, add...)
-	crawl := []string{"crawl", "--data", data, "--allow-private-hosts", "--host-delay", "1ms", "--min-interval", "10ms", "--max-interval", "20ms", "--log-level", "error",
+	crawl := []string{"crawl", "--data", data, "--allow-private-hosts", "--host-delay", "1ms", "--min-interval", "10ms", "--max-interval",
+		"20ms", "--log-level", "error",
 		"--hook", hook.URL + "/in kind=all", "--hook-secret-file", secret}
 	const kills = 3
 	for range kills {

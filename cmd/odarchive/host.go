@@ -57,20 +57,22 @@ section of it. If a server holds the archive, or with --endpoint, the commands a
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var why string
-	list := c.hostCommand("list", "List the settings of hosts", "  odarchive host list", exactly(), func(ctx context.Context, o hostOrders, _ []string) error {
-		rules, err := o.HostRules(ctx)
-		if err != nil {
-			return err
-		}
-		return c.printHostRules(map[string]any{"rules": rules}, rules)
-	})
-	show := c.hostCommand("show HOST", "Show what applies to a host, and why", "  odarchive host show data.example.org", exactly("host"), func(ctx context.Context, o hostOrders, args []string) error {
-		v, err := o.ViewHost(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return c.printView(v)
-	})
+	list := c.hostCommand("list", "List the settings of hosts", "  odarchive host list", exactly(),
+		func(ctx context.Context, o hostOrders, _ []string) error {
+			rules, err := o.HostRules(ctx)
+			if err != nil {
+				return err
+			}
+			return c.printHostRules(map[string]any{"rules": rules}, rules)
+		})
+	show := c.hostCommand("show HOST", "Show what applies to a host, and why", "  odarchive host show data.example.org", exactly("host"),
+		func(ctx context.Context, o hostOrders, args []string) error {
+			v, err := o.ViewHost(ctx, args[0])
+			if err != nil {
+				return err
+			}
+			return c.printView(v)
+		})
 	set := c.hostCommand("set MATCH NAME=VALUE...", "Set values for hosts",
 		"  odarchive host set data.example.org delay=10s parallel=2 daily=20%\n  odarchive host set data.example.org delay=", checkValues,
 		func(ctx context.Context, o hostOrders, args []string) error {
@@ -85,31 +87,36 @@ section of it. If a server holds the archive, or with --endpoint, the commands a
 			}
 			return c.print(rule, "%s: %s", rule.Match, strings.Join(rule.Lines(), " "))
 		})
-	unset := c.hostCommand("unset MATCH", "Remove what 'host set' and 'host pause' have set", "  odarchive host unset data.example.org", exactly("match"), func(ctx context.Context, o hostOrders, args []string) error {
-		if err := o.UnsetHosts(ctx, args[0]); err != nil {
-			return err
-		}
-		return c.print(map[string]string{"match": args[0]}, "nothing is set for %s", args[0])
-	})
-	pause := c.hostCommand("pause MATCH", "Stop asking hosts until 'host resume'", "  odarchive host pause data.example.org --why \"maintenance until Monday\"", exactly("match"), func(ctx context.Context, o hostOrders, args []string) error {
-		if err := o.PauseHosts(ctx, args[0], why); err != nil {
-			return err
-		}
-		return c.print(map[string]string{"match": args[0], "state": "paused"}, "%s is paused", args[0])
-	})
+	unset := c.hostCommand("unset MATCH", "Remove what 'host set' and 'host pause' have set", "  odarchive host unset data.example.org",
+		exactly("match"), func(ctx context.Context, o hostOrders, args []string) error {
+			if err := o.UnsetHosts(ctx, args[0]); err != nil {
+				return err
+			}
+			return c.print(map[string]string{"match": args[0]}, "nothing is set for %s", args[0])
+		})
+	pause := c.hostCommand("pause MATCH", "Stop asking hosts until 'host resume'",
+		"  odarchive host pause data.example.org --why \"maintenance until Monday\"", exactly("match"),
+		func(ctx context.Context, o hostOrders, args []string) error {
+			if err := o.PauseHosts(ctx, args[0], why); err != nil {
+				return err
+			}
+			return c.print(map[string]string{"match": args[0], "state": "paused"}, "%s is paused", args[0])
+		})
 	pause.Flags().StringVar(&why, "why", "", "reason, for people")
-	resume := c.hostCommand("resume MATCH", "End 'host pause'", "  odarchive host resume data.example.org", exactly("match"), func(ctx context.Context, o hostOrders, args []string) error {
-		if err := o.ResumeHosts(ctx, args[0]); err != nil {
-			return err
-		}
-		return c.print(map[string]string{"match": args[0], "state": "asked"}, "%s is asked again", args[0])
-	})
-	forget := c.hostCommand("forget HOST", "Forget a host's back-off, robots.txt, answer times and today's requests; its files stay", "  odarchive host forget data.example.org", exactly("host"), func(ctx context.Context, o hostOrders, args []string) error {
-		if err := o.ForgetHost(ctx, args[0]); err != nil {
-			return err
-		}
-		return c.print(map[string]string{"host": args[0]}, "%s is as if it had never been asked", args[0])
-	})
+	resume := c.hostCommand("resume MATCH", "End 'host pause'", "  odarchive host resume data.example.org", exactly("match"),
+		func(ctx context.Context, o hostOrders, args []string) error {
+			if err := o.ResumeHosts(ctx, args[0]); err != nil {
+				return err
+			}
+			return c.print(map[string]string{"match": args[0], "state": "asked"}, "%s is asked again", args[0])
+		})
+	forget := c.hostCommand("forget HOST", "Forget a host's back-off, robots.txt, answer times and today's requests; its files stay",
+		"  odarchive host forget data.example.org", exactly("host"), func(ctx context.Context, o hostOrders, args []string) error {
+			if err := o.ForgetHost(ctx, args[0]); err != nil {
+				return err
+			}
+			return c.print(map[string]string{"host": args[0]}, "%s is as if it had never been asked", args[0])
+		})
 	cmd.AddCommand(list, show, set, unset, pause, resume, forget)
 	return cmd
 }
@@ -141,7 +148,8 @@ func checkValues(_ *cobra.Command, args []string) error {
 }
 
 // hostCommand returns a command about hosts. do carries it out, here or in the server.
-func (c *cli) hostCommand(use, short, example string, args cobra.PositionalArgs, do func(context.Context, hostOrders, []string) error) *cobra.Command {
+func (c *cli) hostCommand(use, short, example string, args cobra.PositionalArgs,
+	do func(context.Context, hostOrders, []string) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: example, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -167,7 +175,8 @@ func (c *cli) printHostRules(value any, rules []hosts.Listed) error {
 		return c.print(value, "")
 	}
 	for _, r := range rules {
-		if _, err := fmt.Fprintf(c.stdout, "%s (%s): %s\n", printable(r.Match), r.From, printable(strings.Join(r.Lines(), " "))); err != nil {
+		if _, err := fmt.Fprintf(c.stdout, "%s (%s): %s\n", printable(r.Match), r.From,
+			printable(strings.Join(r.Lines(), " "))); err != nil {
 			return err
 		}
 		if r.Broken != "" {
@@ -190,7 +199,8 @@ func (c *cli) printView(v hosts.View) error {
 	}
 	s := v.Settings
 	lines := []string{
-		"delay " + s.Delay.String(), fmt.Sprintf("requests at a time %d", s.Parallel), "longest Crawl-delay " + s.MaxCrawlDelay.String(), "requests a day " + limited(s.Daily.String()),
+		"delay " + s.Delay.String(), fmt.Sprintf("requests at a time %d", s.Parallel), "longest Crawl-delay " + s.MaxCrawlDelay.String(),
+		"requests a day " + limited(s.Daily.String()),
 		fmt.Sprintf("retries %d", s.Retries), "proxy " + s.Proxy, "robots.txt " + s.Robots,
 	}
 	if !s.Resolve.IsZero() {

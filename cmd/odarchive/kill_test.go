@@ -51,7 +51,8 @@ func TestACrawlThatIsKilledLosesNothingItReported(t *testing.T) {
 	random := rand.New(rand.NewPCG(*killSeed, 0))
 	var urls []string
 	states := 1
-	for _, file := range []string{"city/bevoelkerung/bezirke.csv", "city/environment/trees.csv", "region/air/latest.json", "region/finance/budget-2026.xml", "library/loans/branches.csv"} {
+	for _, file := range []string{"city/bevoelkerung/bezirke.csv", "city/environment/trees.csv", "region/air/latest.json",
+		"region/finance/budget-2026.xml", "library/loans/branches.csv"} {
 		host, path, _ := strings.Cut(file, "/")
 		urls = append(urls, web.Base(host)+path)
 		states = max(states, len(sampleStates(file)))

@@ -14,8 +14,8 @@ import (
 	"odarchive/triplestore/compression"
 )
 
-// listText is the text of a list: decompressed, and decoded to UTF-8 without a byte order mark. Its decoder is freed when
-// it is read to the end.
+// listText is the text of a list: decompressed, and decoded to UTF-8 without a byte order mark. Its decoder is freed
+// when it is read to the end.
 type listText struct {
 	*bufio.Reader
 	kind   string // ending of the list's name, without that of a compression, in lower case
@@ -37,8 +37,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Bounds of a compressed list, from one new entry to the next. Lists of numbered URLs are compressed to a seven hundredth,
-// but each of their entries is new.
+// Bounds of a compressed list, from one new entry to the next. Lists of numbered URLs are compressed to a seven
+// hundredth, but each of their entries is new.
 const (
 	maxExpansion  = 250
 	freeExpansion = 16 << 20 // bytes without a new entry to which any list may expand

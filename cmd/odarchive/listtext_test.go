@@ -68,9 +68,10 @@ func TestListsAreReadAsProgramsSaveThem(t *testing.T) {
 func TestAnEntryThatIsNotUTF8IsBad(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"list.txt":   "http://a.example/1\nhttp://a.example/gr\xfcn\nhttp://a.example/2\n",
-		"list.csv":   "url;title;about\nhttp://a.example/1;a;gr\xfcn\n\"http://a.example/1b\";\"B\xe4ume\";b\nhttp://a.example/2;;c\n",
-		"list.jsonl": "{\"url\":\"http://a.example/1\"}\n{\"url\":\"http://a.example/1b\",\"title\":\"B\xe4ume\"}\n{\"url\":\"http://a.example/2\"}\n",
+		"list.txt": "http://a.example/1\nhttp://a.example/gr\xfcn\nhttp://a.example/2\n",
+		"list.csv": "url;title;about\nhttp://a.example/1;a;gr\xfcn\n\"http://a.example/1b\";\"B\xe4ume\";b\nhttp://a.example/2;;c\n",
+		"list.jsonl": "{\"url\":\"http://a.example/1\"}\n{\"url\":\"http://a.example/1b\",\"title\":\"B\xe4ume\"}\n{\"url\":\"http://a.ex" +
+			"ample/2\"}\n",
 	} {
 		urls, bad := readList(t, name, strings.NewReader(text))
 		if fmt.Sprint(urls) != "[http://a.example/1 http://a.example/2]" || len(bad) != 1 {

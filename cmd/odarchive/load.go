@@ -25,7 +25,8 @@ type rdfFlags struct{ graph, format string }
 
 func (r *rdfFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&r.graph, "graph", "", "IRI of the graph; by default the default graph, or the graphs in the file")
-	cmd.Flags().StringVar(&r.format, "format", "", "syntax (nt, nq, ttl, trig, rdfxml, jsonld, hdt, ...); by default from the file name or the content")
+	cmd.Flags().StringVar(&r.format, "format", "",
+		"syntax (nt, nq, ttl, trig, rdfxml, jsonld, hdt, ...); by default from the file name or the content")
 }
 
 // parse returns the format that --format names; the zero Format if it names none.
@@ -85,7 +86,8 @@ it has to write waits only while the statements, which it has read by then, are 
 	return c.beside(cmd, besideOptions{right: access.Update, inputs: func(args []string) []string { return args }})
 }
 
-func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, bars *loadBars, flags rdfFlags, base string, skipBad bool) (int64, error) {
+func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, bars *loadBars, flags rdfFlags, base string, skipBad bool) (int64,
+	error) {
 	in, err := c.openInput(name)
 	if err != nil {
 		return 0, err
@@ -143,8 +145,8 @@ func (c *cli) loadFile(cmd *cobra.Command, n *app.Node, name string, bars *loadB
 	return int64(loaded.Added), err
 }
 
-// loadBars show how much of files is loaded: in bytes where files are read from their beginning to their end, or else in
-// triples.
+// loadBars show how much of files is loaded: in bytes where files are read from their beginning to their end, or else
+// in triples.
 type loadBars struct {
 	bytes, triples *bar
 	size           int64 // of all files, -1 if it is not known

@@ -69,7 +69,8 @@ func (c *cli) logShow() *cobra.Command {
 				}
 				signed := "none is signed yet"
 				if s.Signed > 0 {
-					signed = fmt.Sprintf("%d of them in the checkpoint of %s\n\n%s", s.Signed, s.At.Format("2006-01-02 15:04:05 UTC"), strings.TrimSuffix(s.Note, "\n"))
+					signed = fmt.Sprintf("%d of them in the checkpoint of %s\n\n%s", s.Signed, s.At.Format("2006-01-02 15:04:05 UTC"),
+						strings.TrimSuffix(s.Note, "\n"))
 				}
 				return c.print(s, "%d versions in the log; %s", s.Versions, signed)
 			})
@@ -149,7 +150,8 @@ below tile/ (C2SP tlog-tiles). A later call adds what is new. The checkpoint is 
 				if err != nil {
 					return err
 				}
-				return c.print(map[string]any{"versions": last.Size, "files": written}, "%s: %d versions, %d new files", args[0], last.Size, written)
+				return c.print(map[string]any{"versions": last.Size, "files": written}, "%s: %d versions, %d new files", args[0], last.Size,
+					written)
 			})
 		},
 	}
@@ -194,11 +196,13 @@ until 'retire' drops it.`,
 				if err != nil {
 					return err
 				}
-				return c.print(map[string]any{"origin": k.Origin, "keys": k.Public, "file": c.cfg.LogKey()}, "%s", strings.Join(k.Public, "\n"))
+				return c.print(map[string]any{"origin": k.Origin, "keys": k.Public, "file": c.cfg.LogKey()}, "%s",
+					strings.Join(k.Public, "\n"))
 			},
 		}
 		if sub.name == "new" {
-			one.Flags().StringVar(&origin, "origin", "", "name of the log, the first line of its checkpoints (default the address of --base without its scheme, and /log)")
+			one.Flags().StringVar(&origin, "origin", "",
+				"name of the log, the first line of its checkpoints (default the address of --base without its scheme, and /log)")
 		}
 		c.cfg.LogKeyFlag(one.Flags())
 		one.Flags().BoolVar(&c.json, "json", false, "machine-readable output")

@@ -77,7 +77,8 @@ func (c *cli) printAudited(a transparency.Audited, where, out string) error {
 		signed = "its signature was not checked, since there is no --key"
 	}
 	lines = append(lines, fmt.Sprintf("%s: %s, %s, %s; %s", printable(a.Log), english.Plural(int(a.Versions), "version", ""),
-		english.Plural(len(a.Compared), "earlier checkpoint continued", "earlier checkpoints continued"), english.Plural(a.AllFaults, "fault", ""), signed))
+		english.Plural(len(a.Compared), "earlier checkpoint continued", "earlier checkpoints continued"),
+		english.Plural(a.AllFaults, "fault", ""), signed))
 	if err := c.print(a, "%s", strings.Join(lines, "\n")); err != nil {
 		return err
 	}

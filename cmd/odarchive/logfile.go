@@ -23,9 +23,9 @@ func openLog(name string) (*logFile, error) {
 	return l, l.reopen()
 }
 
-// reopen opens the file again, which another program may have renamed. After an error, the one before stays open. A pipe
-// that nobody reads is an error; to wait for a reader would hold up the reload and the end of a server. It does nothing if
-// l is nil.
+// reopen opens the file again, which another program may have renamed. After an error, the one before stays open. A
+// pipe that nobody reads is an error; to wait for a reader would hold up the reload and the end of a server. It does
+// nothing if l is nil.
 func (l *logFile) reopen() error {
 	if l == nil {
 		return nil

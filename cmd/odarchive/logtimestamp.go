@@ -44,7 +44,8 @@ Exit status: 0 stamped, 1 not stamped.`,
 				if err != nil {
 					return err
 				}
-				return c.print(s, "%d versions, stamped %s by %s", last.Size, s.Time.Format("2006-01-02 15:04:05 UTC"), printable(s.Authority))
+				return c.print(s, "%d versions, stamped %s by %s", last.Size, s.Time.Format("2006-01-02 15:04:05 UTC"),
+					printable(s.Authority))
 			})
 		},
 	}
@@ -60,8 +61,8 @@ Exit status: 0 stamped, 1 not stamped.`,
 	}})
 }
 
-// tsaRoots returns the certificates of the authorities that are trusted: of the file that the command line names, which may
-// be a client's, or of the settings.
+// tsaRoots returns the certificates of the authorities that are trusted: of the file that the command line names, which
+// may be a client's, or of the settings.
 func (c *cli) tsaRoots(named bool) (*x509.CertPool, error) {
 	if !named {
 		return c.cfg.TSATrusted()
@@ -82,8 +83,8 @@ func latestCheckpoint(n *app.Node) (c transparency.Checkpoint, err error) {
 	return c, err
 }
 
-// signAndAsk signs the log, and asks those whom the settings name to vouch for it. It returns the checkpoint even if they
-// do not.
+// signAndAsk signs the log, and asks those whom the settings name to vouch for it. It returns the checkpoint even if
+// they do not.
 func signAndAsk(ctx context.Context, n *app.Node) (c transparency.Checkpoint, err error) {
 	if c, err = n.SignLog(ctx); err != nil {
 		return c, err

@@ -174,5 +174,6 @@ func submitCosignature(ctx context.Context, address string, note []byte) error {
 		return nil
 	}
 	why, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
-	return errors.Join(fmt.Errorf("submit the cosignature: the archive answered %s: %.500s", resp.Status, strings.TrimSpace(string(why))), err)
+	return errors.Join(fmt.Errorf("submit the cosignature: the archive answered %s: %.500s", resp.Status, strings.TrimSpace(string(why))),
+		err)
 }

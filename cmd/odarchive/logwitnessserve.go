@@ -43,7 +43,8 @@ func witnessFlags(cmd *cobra.Command, keys *[]string, secret, state *string) {
 	f := cmd.Flags()
 	f.StringArrayVar(keys, "key", nil, "key of another archive's log, or a file with it (repeatable)")
 	f.StringVar(secret, "witness-key", "", "file with your key")
-	f.StringVar(state, "state", "", "file, or directory with a file for each log, with the checkpoint that was seen last; made by the first run")
+	f.StringVar(state, "state", "",
+		"file, or directory with a file for each log, with the checkpoint that was seen last; made by the first run")
 }
 
 func (c *cli) serveWitness(ctx context.Context, keys []string, secret, state, address string) error {

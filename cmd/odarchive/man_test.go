@@ -12,8 +12,8 @@ import (
 	"odarchive/cmd/internal/manual"
 )
 
-// A flag writes its default into its variable when its command is made, so two commands must not share a variable and differ in
-// its default: 'serve' once listened where 'demo' does.
+// A flag writes its default into its variable when its command is made, so two commands must not share a variable and
+// differ in its default: 'serve' once listened where 'demo' does.
 func TestMakingTheCommandsChangesNoSetting(t *testing.T) {
 	t.Parallel()
 	c := &cli{cfg: config.Defaults()}
@@ -25,7 +25,8 @@ func TestMakingTheCommandsChangesNoSetting(t *testing.T) {
 
 // withoutEmptyLists returns settings in which no list is empty: that and no list are the same.
 func withoutEmptyLists(c config.Config) config.Config {
-	for _, list := range []*[]string{&c.TextPredicates, &c.Hooks, &c.Fetch.AllowNets, &c.Fetch.Resolve, &c.Fetch.UnverifiedHosts, &c.Fetch.ScopeAllow, &c.Fetch.ScopeDeny, &c.Fetch.NeverKeep, &c.Fetch.Honour, &c.Serve.Service, &c.Serve.Proxies} {
+	for _, list := range []*[]string{&c.TextPredicates, &c.Hooks, &c.Fetch.AllowNets, &c.Fetch.Resolve, &c.Fetch.UnverifiedHosts,
+		&c.Fetch.ScopeAllow, &c.Fetch.ScopeDeny, &c.Fetch.NeverKeep, &c.Fetch.Honour, &c.Serve.Service, &c.Serve.Proxies} {
 		if len(*list) == 0 {
 			*list = nil
 		}

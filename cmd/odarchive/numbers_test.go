@@ -11,7 +11,8 @@ import (
 // Numbers of settings are checked with the other settings, and withdraw knows two statuses.
 func TestEveryNumberOfACommandHasItsBounds(t *testing.T) {
 	t.Parallel()
-	settings := []string{"workers", "query-slots", "client-slots", "query-queue", "anonymous-rows", "retries", "backup-days", "dump-keep", "status"}
+	settings := []string{"workers", "query-slots", "client-slots", "query-queue", "anonymous-rows", "retries", "backup-days", "dump-keep",
+		"status"}
 	bounded := 0
 	for cmd := range descendants(testCLI().root()) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {

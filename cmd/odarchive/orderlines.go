@@ -25,8 +25,8 @@ func (c *cli) eachPart(o *orderFlags, args []string, f func([]string) error) err
 // maxTargetLine is the maximum length of a line of a list of targets, in bytes.
 const maxTargetLine = 8 << 10
 
-// eachLine calls f with the lines of a file, n at a time, without empty ones and those that begin with #. "-" is standard
-// input.
+// eachLine calls f with the lines of a file, n at a time, without empty ones and those that begin with #. "-" is
+// standard input.
 func (c *cli) eachLine(name string, n int, f func([]string) error) error {
 	in := c.stdin
 	if name != "-" {

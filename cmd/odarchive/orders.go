@@ -82,7 +82,8 @@ func (o *orderFlags) withPatterns(args []string) []string {
 	return all
 }
 
-// sound returns the targets that are well-formed, and what is wrong with the others. first is the index of the first target.
+// sound returns the targets that are well-formed, and what is wrong with the others. first is the index of the first
+// target.
 func (o *orderFlags) sound(targets []string, first int) (good []string, bad []answer.Bad) {
 	for i, target := range targets {
 		err := frontier.CheckTarget(target)
@@ -211,7 +212,8 @@ func (c *cli) order(ctx context.Context, o *orderFlags, order faces.Order, args 
 	} else {
 		err = c.with(ctx, store.Options{Create: o.kind == frontier.OrderInject && !o.dryRun}, func(n *app.Node) error {
 			return all(func(targets []string) (frontier.Ordered, error) {
-				return n.Intake.Order(ctx, frontier.Order{Kind: o.kind, Targets: targets, Why: order.Why, Score: order.Score, DryRun: order.DryRun})
+				return n.Intake.Order(ctx,
+					frontier.Order{Kind: o.kind, Targets: targets, Why: order.Why, Score: order.Score, DryRun: order.DryRun})
 			})
 		})
 	}
@@ -316,7 +318,8 @@ func (c *cli) printNotes(notes []frontier.Note) error {
 		if !n.Done {
 			what += " – not carried out to its end"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.At.Format(time.RFC3339), n.Order, english.Plural(n.URLs, "URL", ""), printable(cmp.Or(what, "–")))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", n.At.Format(time.RFC3339), n.Order, english.Plural(n.URLs, "URL", ""),
+			printable(cmp.Or(what, "–")))
 	}
 	return w.Flush()
 }

@@ -38,8 +38,9 @@ columns, the output has the kind of the table, rows of sums, keys, notes, geomet
 Tables of documents (DOCX, ODT, notebooks), of statistics offices (PC-Axis, JSON-stat, SDMX) and of scientific arrays (NetCDF,
 HDF5), events of calendars and records of web archives are read, too. What a file says of itself is printed first: title,
 language, pages, dimensions, variables.`,
-		Example: "  odarchive profile data.csv\n  odarchive profile --csvw data.csv > data.csv-metadata.json\n  odarchive profile --json workbook.xlsx",
-		Args:    atLeast(1, "FILE"),
+		Example: "  odarchive profile data.csv\n  odarchive profile --csvw data.csv > data.csv-metadata.json\n  odarchive profile --json " +
+			"workbook.xlsx",
+		Args: atLeast(1, "FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.eachFile(cmd.Context(), args, func(file localFile) error {
 				name := file.name
@@ -82,7 +83,8 @@ func lookInto(ctx context.Context, file localFile) (*inspect.Inside, error) {
 	if err != nil || in != nil && (holdsRDF(in) || tablesIn(in) > 0 || in.Document != nil && !mayBeDelimited(name, file, found)) {
 		return in, err
 	}
-	if in != nil && len(in.Faults) == 0 && len(in.Members) > 0 && !slices.ContainsFunc(in.Members, func(m inspect.Member) bool { return m.Type != "" }) {
+	if in != nil && len(in.Faults) == 0 && len(in.Members) > 0 &&
+		!slices.ContainsFunc(in.Members, func(m inspect.Member) bool { return m.Type != "" }) {
 		in.Faults = append(in.Faults, fmt.Sprintf("the files in it are larger than %d MiB or nested too deeply", profileProbe>>20))
 	}
 	if size > 0 && !mayBeDelimited(name, file, found) {
@@ -298,7 +300,8 @@ func quoted(s string) string {
 
 func (c *cli) profileRDF(name string, p *rdfprofile.Profile) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d triples, %d predicates, %d classes; %s\n", printable(name), p.Triples, len(p.Predicates), len(p.Classes), p.Syntax)
+	fmt.Fprintf(&b, "%s: %d triples, %d predicates, %d classes; %s\n", printable(name), p.Triples, len(p.Predicates), len(p.Classes),
+		p.Syntax)
 	for _, list := range []struct {
 		what string
 		of   []rdfprofile.Count

@@ -11,8 +11,8 @@ import (
 	"odarchive/crawler/inspect/extent"
 )
 
-// whereAndWhen returns what is known of where and when the things of a table are, a line each: its geometries, the box around
-// them and around its columns of coordinates, in degrees, and the period of its dates.
+// whereAndWhen returns what is known of where and when the things of a table are, a line each: its geometries, the box
+// around them and around its columns of coordinates, in degrees, and the period of its dates.
 func whereAndWhen(p *csvprofile.Profile) (lines []string) {
 	if g := p.Geometry; g != nil {
 		line := fmt.Sprintf("%d geometries", g.Count)

@@ -11,8 +11,8 @@ import (
 // shownKeys is how many notes and how many keys of a table are printed for people.
 const shownKeys = 5
 
-// whatItIs returns what a table of a file is beside its columns, a line each: its kind and what its rows are about, rows that
-// are sums or only head others, its keys, and the notes around it.
+// whatItIs returns what a table of a file is beside its columns, a line each: its kind and what its rows are about,
+// rows that are sums or only head others, its keys, and the notes around it.
 func whatItIs(p *csvprofile.Profile, in *inspect.Inside) (lines []string) {
 	if p.Kind != "" {
 		line := p.Kind + " table"
@@ -22,7 +22,8 @@ func whatItIs(p *csvprofile.Profile, in *inspect.Inside) (lines []string) {
 		lines = append(lines, line)
 	}
 	if p.TotalRows > 0 {
-		lines = append(lines, manyOrOne(p.TotalRows, "row has sums of others", "rows have sums of others")+", first "+fmt.Sprint(p.Totals[0]))
+		lines = append(lines, manyOrOne(p.TotalRows, "row has sums of others", "rows have sums of others")+", first "+
+			fmt.Sprint(p.Totals[0]))
 	}
 	if p.SectionRows > 0 {
 		lines = append(lines, manyOrOne(p.SectionRows, "row only heads", "rows only head")+" others, first "+fmt.Sprint(p.Sections[0]))

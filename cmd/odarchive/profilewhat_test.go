@@ -12,12 +12,15 @@ func TestAProfileSaysWhatATableIs(t *testing.T) {
 	stops := &csvprofile.Profile{Columns: []csvprofile.Column{{Name: "stop_id"}, {Name: "stop_name"}}}
 	times := &csvprofile.Profile{
 		Kind: "relational", Subject: 2, TotalRows: 1, Totals: []int64{9}, SectionRows: 2, Sections: []int64{1, 5},
-		Columns:     []csvprofile.Column{{Name: "trip"}, {Name: "stop"}},
-		PrimaryKey:  []int{1, 2},
-		ForeignKeys: []csvprofile.ForeignKey{{Columns: []int{2}, Member: "stops.txt", To: []int{1}, Found: true}, {Columns: []int{1}, Member: "gone.txt", To: []int{1}}},
-		Notes:       []string{"Source: the city"},
+		Columns:    []csvprofile.Column{{Name: "trip"}, {Name: "stop"}},
+		PrimaryKey: []int{1, 2},
+		ForeignKeys: []csvprofile.ForeignKey{{Columns: []int{2}, Member: "stops.txt", To: []int{1}, Found: true},
+			{Columns: []int{1}, Member: "gone.txt", To: []int{1}}},
+		Notes: []string{"Source: the city"},
 	}
-	in := &inspect.Inside{Members: []inspect.Member{{Path: "stops.txt", Tables: []*csvprofile.Profile{stops}}, {Path: "times.txt", Tables: []*csvprofile.Profile{times}}}}
+	in := &inspect.Inside{
+		Members: []inspect.Member{{Path: "stops.txt", Tables: []*csvprofile.Profile{stops}},
+			{Path: "times.txt", Tables: []*csvprofile.Profile{times}}}}
 	want := []string{
 		"relational table, about stop",
 		"1 row has sums of others, first 9",

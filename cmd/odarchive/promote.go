@@ -45,7 +45,9 @@ An archive that was restored from the backup is no follower: start it with 'odar
 					case vault.AnotherOne, vault.Nobody, vault.NoVault, vault.CannotAsk: // the next sentence is so in any case
 					}
 				}
-				return fmt.Errorf("%s is not the directory of a follower, which 'odarchive serve --follow' makes; an archive that was restored is started with 'odarchive serve --promote'", c.cfg.Data)
+				return fmt.Errorf(
+					"%s is not the directory of a follower, which 'odarchive serve --follow' makes; an archive that was restored is "+
+						"started with 'odarchive serve --promote'", c.cfg.Data)
 			}
 			is := store.AskWriter(cmd.Context(), c.cfg, c.log, c.cfg.Backup.To)
 			o, err := c.replaces(is, asItIs)
@@ -53,7 +55,9 @@ An archive that was restored from the backup is no follower: start it with 'odar
 				return err
 			}
 			if is.Left != "" {
-				fmt.Fprintf(c.stderr, "odarchive: warning: the writer left this backup on %s for another one or none (%s): what it committed since is only there, and in what followed it\n", is.At.UTC().Format(time.RFC3339), is.Left)
+				fmt.Fprintf(c.stderr,
+					"odarchive: warning: the writer left this backup on %s for another one or none (%s): what it committed since is only "+
+						"there, and in what followed it\n", is.At.UTC().Format(time.RFC3339), is.Left)
 			}
 			done, err := c.promoteDirectory(cmd.Context(), replacing{instead: o.Epoch, asItIs: asItIs})
 			if errors.Is(err, kv.ErrLocked) && kv.IsReplica(c.cfg.Data) { // by a server that follows
@@ -66,16 +70,23 @@ An archive that was restored from the backup is no follower: start it with 'odar
 				return err
 			}
 			if done.Anew != "" {
-				return c.print(promoted{Promoted: &done}, "%s can be written: write set %d, epoch %d; it lacked %d write sets of which the backup knows, and got %d of them; the backup begins anew (%s); start it with 'odarchive serve' and the settings of the writer",
+				return c.print(promoted{Promoted: &done},
+					"%s can be written: write set %d, epoch %d; it lacked %d write sets of which the backup knows, and got %d of them; "+
+						"the backup begins anew (%s); start it with 'odarchive serve' and the settings of the writer",
 					c.cfg.Data, done.Number, done.Epoch, done.Fetched+done.Lost, done.Fetched, done.Anew)
 			}
-			return c.print(promoted{Promoted: &done}, "%s can be written: write set %d, %d of them from the backup, epoch %d; start it with 'odarchive serve' and the settings of the writer", c.cfg.Data, done.Number, done.Fetched, done.Epoch)
+			return c.print(promoted{Promoted: &done},
+				"%s can be written: write set %d, %d of them from the backup, epoch %d; start it with 'odarchive serve' and the settings "+
+					"of the writer", c.cfg.Data, done.Number, done.Fetched, done.Epoch)
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&asItIs, "as-it-is", false, "also if the backup cannot tell what the follower lacks, or a part of that is damaged: the backup begins anew with what it has and what is sound before that, and what only the backup or another directory has is lost for the archive")
+	f.BoolVar(&asItIs, "as-it-is", false,
+		"also if the backup cannot tell what the follower lacks, or a part of that is damaged: the backup begins anew with what it has "+
+			"and what is sound before that, and what only the backup or another directory has is lost for the archive")
 	f.StringVar(&c.cfg.Backup.To, "backup-to", c.cfg.Backup.To, "bucket of the continuous backup")
-	f.StringVar(&c.cfg.Backup.Advertise, "advertise", c.cfg.Backup.Advertise, "address at which others reach the new writer (default --base, or that of the archive)")
+	f.StringVar(&c.cfg.Backup.Advertise, "advertise", c.cfg.Backup.Advertise,
+		"address at which others reach the new writer (default --base, or that of the archive)")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
 }
@@ -86,7 +97,8 @@ type promoted struct {
 	Server          bool `json:"server"` // the server of the directory is the writer
 }
 
-// replacing limits which writer a promotion replaces, and says with what. The zero value replaces any, with all that the backup has.
+// replacing limits which writer a promotion replaces, and says with what. The zero value replaces any, with all that
+// the backup has.
 type replacing struct {
 	instead uint64 // epoch of the writer, if not 0
 	silent  string // sign of the writer that has been silent, if not ""
@@ -118,12 +130,15 @@ func (c *cli) promoteDirectory(ctx context.Context, what replacing) (done vault.
 	bar := c.progress(-1, "bytes")
 	defer bar.done()
 	var read int64
-	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: what.silent, Instead: what.instead, Stands: what.stands,
+	me := vault.Candidate{Holder: holder, URL: cmp.Or(c.cfg.Backup.Advertise, c.cfg.Base), Lease: store.BackupLease, Silent: what.silent,
+		Instead: what.instead, Stands: what.stands,
 		Epoch: store.LastEpoch(c.cfg.Data, c.cfg.Backup.To)}
 	if err := store.NoteWriter(c.cfg.Data, c.cfg.Backup, 0, ""); err != nil { // before the directory can be written
 		return done, err
 	}
-	done, err = vault.Promote(ctx, b, c.cfg.Data, me, vault.PromoteOptions{AsItIs: what.asItIs, Log: c.log, Progress: func(step string, n int64) { read += n; bar.set(read, "promote "+step) }})
+	done, err = vault.Promote(ctx, b, c.cfg.Data, me,
+		vault.PromoteOptions{AsItIs: what.asItIs, Log: c.log,
+			Progress: func(step string, n int64) { read += n; bar.set(read, "promote "+step) }})
 	if err != nil {
 		return done, vault.WithAsItIs(err)
 	}

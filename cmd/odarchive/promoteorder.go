@@ -16,8 +16,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// orderFile, in the directory of a follower, tells the server that follows to become the writer. The server removes it when that is
-// done, or has failed, which it says in orderFile.failed. It counts while the command that gave it waits, and renews its time.
+// orderFile, in the directory of a follower, tells the server that follows to become the writer. The server removes it
+// when that is done, or has failed, which it says in orderFile.failed. It counts while the command that gave it waits,
+// and renews its time.
 const orderFile = "promote"
 
 const (
@@ -40,15 +41,16 @@ const (
 
 func (c *cli) orderName(suffix string) string { return filepath.Join(c.cfg.Data, orderFile+suffix) }
 
-// readOrder reads the order to become the writer. ok is false if there is none that somebody waits for: one of a command that has ended is
-// removed. The error says why one that stands cannot be followed.
+// readOrder reads the order to become the writer. ok is false if there is none that somebody waits for: one of a
+// command that has ended is removed. The error says why one that stands cannot be followed.
 func (c *cli) readOrder() (o order, ok bool, err error) {
 	info, err := os.Stat(c.orderName(""))
 	if err != nil {
 		return o, false, nil
 	}
 	if age := time.Since(info.ModTime()); age > orderLapse || age < -orderLapse {
-		c.log.Warn("an order to become the writer is dropped, since nobody waits for it any more", "given", info.ModTime().UTC().Format(time.RFC3339))
+		c.log.Warn("an order to become the writer is dropped, since nobody waits for it any more", "given",
+			info.ModTime().UTC().Format(time.RFC3339))
 		_ = os.Remove(c.orderName(""))
 		return o, false, nil
 	}
@@ -60,7 +62,8 @@ func (c *cli) readOrder() (o order, ok bool, err error) {
 	case err != nil || o.Backup == "":
 		return o, true, errors.New("the order names no writer: the command is of another version than this server")
 	case !c.cfg.Backup.On():
-		return o, true, errors.New("this server was started without --backup-to, and cannot become the writer: start it with the backup of the writer")
+		return o, true, errors.New(
+			"this server was started without --backup-to, and cannot become the writer: start it with the backup of the writer")
 	case o.Backup != c.cfg.Backup.To:
 		return o, true, fmt.Errorf("this server's backup is %s: give the command the same --backup-to", c.cfg.Backup.To)
 	}
@@ -75,7 +78,8 @@ func (c *cli) orderStands() error {
 	return nil
 }
 
-// answerOrder removes the order to become the writer, if there is one. failed is why it was not followed; nil if it was.
+// answerOrder removes the order to become the writer, if there is one. failed is why it was not followed; nil if it
+// was.
 func (c *cli) answerOrder(failed error) (err error) {
 	_ = os.Remove(c.orderName(waitingSuffix))
 	if _, err := os.Stat(c.orderName("")); errors.Is(err, fs.ErrNotExist) {
@@ -94,15 +98,15 @@ func (c *cli) sayWaiting(what string) {
 	}
 }
 
-// abandonedAfter is how often in a row no process has the directory, by looks of abandonedEvery, before the server that was
-// told to become the writer counts as dead. It leaves the directory for a moment on its way.
+// abandonedAfter is how often in a row no process has the directory, by looks of abandonedEvery, before the server that
+// was told to become the writer counts as dead. It leaves the directory for a moment on its way.
 const (
 	abandonedEvery = 3 * time.Second
 	abandonedAfter = 2
 )
 
-// orderPromotion tells the server that follows in the archive's directory to become the writer in place of the one of an epoch, and
-// waits until it is.
+// orderPromotion tells the server that follows in the archive's directory to become the writer in place of the one of
+// an epoch, and waits until it is.
 func (c *cli) orderPromotion(ctx context.Context, o order) error {
 	fmt.Fprintf(c.stderr, "waiting for the server of %s to become the writer\n", c.cfg.Data)
 	if err := c.giveOrder(o); err != nil {
@@ -122,21 +126,26 @@ func (c *cli) orderPromotion(ctx context.Context, o order) error {
 		now := time.Now()
 		gone := os.Chtimes(c.orderName(""), now, now)
 		if text, err := os.ReadFile(c.orderName(failedSuffix)); err == nil {
-			return errors.Join(fmt.Errorf("the server of %s says: %s", c.cfg.Data, bytes.TrimSpace(text)), os.Remove(c.orderName(failedSuffix)))
+			return errors.Join(fmt.Errorf("the server of %s says: %s", c.cfg.Data, bytes.TrimSpace(text)),
+				os.Remove(c.orderName(failedSuffix)))
 		}
 		if errors.Is(gone, fs.ErrNotExist) && kv.IsReplica(c.cfg.Data) {
 			return fmt.Errorf("the server of %s has dropped the order, and its log says why: give it again", c.cfg.Data)
 		}
 		select {
 		case <-ctx.Done():
-			fmt.Fprintf(c.stderr, "the order is taken back: the server of %s goes on following, unless it has replaced the writer by now\n", c.cfg.Data)
+			fmt.Fprintf(c.stderr, "the order is taken back: the server of %s goes on following, unless it has replaced the writer by now\n",
+				c.cfg.Data)
 			return errors.Join(c.takeBack(), context.Cause(ctx))
 		case <-look.C:
 			if abandoned++; kv.Held(c.cfg.Data) != nil {
 				abandoned = 0
 			}
 			if abandoned == abandonedAfter && kv.IsReplica(c.cfg.Data) {
-				return errors.Join(c.takeBack(), fmt.Errorf("the server of %s ended before it was the writer: give the command again, which then does it itself, or start the server again", c.cfg.Data))
+				return errors.Join(c.takeBack(),
+					fmt.Errorf(
+						"the server of %s ended before it was the writer: give the command again, which then does it itself, or start "+
+							"the server again", c.cfg.Data))
 			}
 		case <-time.After(orderEvery):
 		}
@@ -163,7 +172,8 @@ func (c *cli) takeBack() error {
 	return nil
 }
 
-// replaces returns the order for replacing the writer that a backup names now. The error says that it cannot be asked, or has nothing.
+// replaces returns the order for replacing the writer that a backup names now. The error says that it cannot be asked,
+// or has nothing.
 func (c *cli) replaces(is vault.Standing, asItIs bool) (o order, err error) {
 	o = order{Backup: c.cfg.Backup.To, Epoch: is.Epoch, AsItIs: asItIs}
 	switch is.Who {

@@ -30,8 +30,9 @@ func (c *cli) replacesBy(o occasion) replacing {
 	return replacing{silent: o.silent, server: true}
 }
 
-// awaitOccasion returns when the follower in the archive's directory shall become the writer, and can. ok is false when ctx has ended. What
-// goes wrong meanwhile, such as a full disk, is tried again: else the follower could not take over later, and nobody would know.
+// awaitOccasion returns when the follower in the archive's directory shall become the writer, and can. ok is false when
+// ctx has ended. What goes wrong meanwhile, such as a full disk, is tried again: else the follower could not take over
+// later, and nobody would know.
 func (c *cli) awaitOccasion(ctx context.Context) (why occasion, ok bool) {
 	for ctx.Err() == nil {
 		why, err := c.awaitPromotion(ctx)
@@ -61,11 +62,11 @@ func (c *cli) awaitOccasion(ctx context.Context) (why occasion, ok bool) {
 	return why, false
 }
 
-// awaitPromotion returns when the follower in the archive's directory shall become the writer: somebody orders it ('odarchive
-// promote'), and waits for that, or the writer is silent: its lease in --backup-to has not changed for --promote-after, by this process's own
-// clock, and it does not answer at --follow either. A writer that cannot reach the object store, or writes another backup, is not
-// replaced while it answers. While the object store cannot be reached, the writer cannot be told from one that is away, and nothing
-// happens.
+// awaitPromotion returns when the follower in the archive's directory shall become the writer: somebody orders it
+// ('odarchive promote'), and waits for that, or the writer is silent: its lease in --backup-to has not changed for
+// --promote-after, by this process's own clock, and it does not answer at --follow either. A writer that cannot reach
+// the object store, or writes another backup, is not replaced while it answers. While the object store cannot be
+// reached, the writer cannot be told from one that is away, and nothing happens.
 func (c *cli) awaitPromotion(ctx context.Context) (occasion, error) {
 	var b bucket.Bucket // nil without --backup-to: then orders are only refused
 	var err error
@@ -87,7 +88,8 @@ func (c *cli) awaitPromotion(ctx context.Context) (occasion, error) {
 			if trouble = said; said == "" {
 				c.log.Info("the sign of the writer is seen")
 			} else {
-				c.log.Warn("this server cannot become the writer by itself, since it cannot see whether one lives", "backup", c.cfg.Backup.To, "why", said)
+				c.log.Warn("this server cannot become the writer by itself, since it cannot see whether one lives", "backup",
+					c.cfg.Backup.To, "why", said)
 			}
 		}
 		if !watch.heard(asked, sign, err) {
@@ -95,7 +97,9 @@ func (c *cli) awaitPromotion(ctx context.Context) (occasion, error) {
 		}
 		if c.answers(ctx) {
 			if !answered {
-				c.log.Warn("the writer does not renew its lease in the backup, but answers: this server becomes the writer only by 'odarchive promote'", "writer", c.cfg.Follow.Address(), "backup", c.cfg.Backup.To)
+				c.log.Warn(
+					"the writer does not renew its lease in the backup, but answers: this server becomes the writer only by 'odarchive "+
+						"promote'", "writer", c.cfg.Follow.Address(), "backup", c.cfg.Backup.To)
 			}
 			answered = true
 			return false
@@ -145,8 +149,9 @@ func (c *cli) answers(ctx context.Context) bool {
 // errTakenBack means that nobody waits for an order any more.
 var errTakenBack = errors.New("the order to become the writer was taken back")
 
-// awaitBytes returns when the bucket of the packs, if the archive has one, answers. A writer cannot be opened without it, and until
-// then this server goes on answering as a replica. The error is errTakenBack if the occasion has passed meanwhile.
+// awaitBytes returns when the bucket of the packs, if the archive has one, answers. A writer cannot be opened without
+// it, and until then this server goes on answering as a replica. The error is errTakenBack if the occasion has passed
+// meanwhile.
 func (c *cli) awaitBytes(ctx context.Context, why occasion) error {
 	url, err := store.BytesOf(c.cfg)
 	if err != nil || url == "" {
@@ -169,7 +174,8 @@ func (c *cli) awaitBytes(ctx context.Context, why occasion) error {
 			return nil // what else is wrong is found out, and said, by opening the archive
 		}
 		if !said {
-			c.log.Warn("this server is to become the writer, and waits for the bucket of the packs; meanwhile it answers as a replica", "error", err)
+			c.log.Warn("this server is to become the writer, and waits for the bucket of the packs; meanwhile it answers as a replica",
+				"error", err)
 			if why.order != nil {
 				c.sayWaiting("the bucket of the packs (--bytes): " + err.Error())
 			}
@@ -226,7 +232,8 @@ func (c *cli) promoteFollower(ctx context.Context, what replacing) error {
 	}
 	done, err := c.promoteDirectory(ctx, what)
 	if err == nil {
-		c.log.Info("this server is the writer now", "epoch", done.Epoch, "write_set", done.Number, "fetched", done.Fetched, "lost", done.Lost)
+		c.log.Info("this server is the writer now", "epoch", done.Epoch, "write_set", done.Number, "fetched", done.Fetched, "lost",
+			done.Lost)
 	}
 	return errors.Join(err, c.answerOrder(err))
 }

@@ -62,7 +62,8 @@ func TestAnOrderDoesNotOutliveItsOccasion(t *testing.T) {
 	if o, ok, err := c.readOrder(); err != nil || !ok || o != given {
 		t.Fatalf("%+v, %v, %v", o, ok, err)
 	}
-	for text, why := range map[string]string{"": "another version", `{"epoch":3}`: "another version", `{"backup":"file:///other"}`: "same --backup-to"} {
+	for text, why := range map[string]string{"": "another version", `{"epoch":3}`: "another version",
+		`{"backup":"file:///other"}`: "same --backup-to"} {
 		if err := os.WriteFile(c.orderName(""), []byte(text), 0o640); err != nil {
 			t.Fatal(err)
 		}

@@ -159,7 +159,8 @@ Exit status: 0 it holds, 1 it does not hold or could not be checked, 2 wrong usa
 	f.StringArrayVar(&keys, "key", nil, "key of the log or of a witness, or a file with it (repeatable)")
 	f.StringVar(&checkpoint, "checkpoint", "", "file with a checkpoint that you trust")
 	f.StringVar(&against, "against", "", "archive, or directory of an archive or an exported log, to compare the checkpoint with")
-	f.StringVar(&roots, "tsa-roots", "", "file (PEM) with certificates of time-stamping authorities: the proof must have a time stamp that leads to one")
+	f.StringVar(&roots, "tsa-roots", "",
+		"file (PEM) with certificates of time-stamping authorities: the proof must have a time stamp that leads to one")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
 }
@@ -198,7 +199,8 @@ func (c *cli) verifyProof(proof, file string, trusted transparency.Trusted) erro
 	case transparency.TrustCheckpoint:
 		trust = "the checkpoint that you trust"
 	case transparency.TrustNone:
-		trust = "signed with a key that only the proof names: " + printable(strings.Join(p.Subject.Keys, " ")) + "; compare it with the archive's, or give --key"
+		trust = "signed with a key that only the proof names: " + printable(strings.Join(p.Subject.Keys, " ")) +
+			"; compare it with the archive's, or give --key"
 	}
 	var seen []string
 	for _, w := range v.Witnesses {
@@ -209,9 +211,11 @@ func (c *cli) verifyProof(proof, file string, trusted transparency.Trusted) erro
 		if s.Trusted {
 			trusted = ", an authority that you trust"
 		}
-		seen = append(seen, fmt.Sprintf("\ntime stamp: %s by %s%s", s.Time.Format("2006-01-02 15:04:05 UTC"), printable(s.Authority), trusted))
+		seen = append(seen, fmt.Sprintf("\ntime stamp: %s by %s%s", s.Time.Format("2006-01-02 15:04:05 UTC"), printable(s.Authority),
+			trusted))
 	}
-	return c.print(v, "%s is version %d of %s, archived %s\nlog: %s, leaf %d of %d, %s%s", file, v.N, what, when, printable(v.Log), v.Index, v.Size, trust, strings.Join(seen, ""))
+	return c.print(v, "%s is version %d of %s, archived %s\nlog: %s, leaf %d of %d, %s%s", file, v.N, what, when, printable(v.Log), v.Index,
+		v.Size, trust, strings.Join(seen, ""))
 }
 
 func digestOf(file string) (sum [32]byte, err error) {
@@ -251,7 +255,8 @@ func (c *cli) verifyLog(ctx context.Context, against string, trusted transparenc
 		if err != nil {
 			return explained(ctx, err)
 		}
-		return c.print(map[string]any{"log": now, "before": before.N, "now": tree.N, "consistent": true}, "%s: the %d versions of the checkpoint are the first of %d", printable(now), before.N, tree.N)
+		return c.print(map[string]any{"log": now, "before": before.N, "now": tree.N, "consistent": true},
+			"%s: the %d versions of the checkpoint are the first of %d", printable(now), before.N, tree.N)
 	})
 }
 

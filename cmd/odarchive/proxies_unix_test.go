@@ -23,10 +23,13 @@ func TestTheExamplesOfProxiesServe(t *testing.T) {
 		args    func(file, dir string) []string
 	}{
 		"nginx": {"nginx.conf", func(example, address string) string {
-			return "daemon off;\nmaster_process off;\npid pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\nclient_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path s;\nserver {\nlisten " + address + ";\n" + example + "\n}\n}\n"
+			return "daemon off;\nmaster_process off;\npid pid;\nerror_log stderr;\nevents {}\nhttp {\naccess_log " +
+				"off;\nclient_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path f; uwsgi_temp_path u; scgi_temp_path " +
+				"s;\nserver {\nlisten " + address + ";\n" + example + "\n}\n}\n"
 		}, func(file, dir string) []string { return []string{"-e", "stderr", "-p", dir + "/", "-c", file} }},
 		"caddy": {"Caddyfile", func(example, address string) string {
-			return "{\nadmin off\npersist_config off\nauto_https off\n}\n" + strings.Replace(example, "example.org {", "http://"+address+" {", 1)
+			return "{\nadmin off\npersist_config off\nauto_https off\n}\n" + strings.Replace(example, "example.org {",
+				"http://"+address+" {", 1)
 		}, func(file, _ string) []string { return []string{"run", "--adapter", "caddyfile", "--config", file} }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +47,8 @@ func TestTheExamplesOfProxiesServe(t *testing.T) {
 			}
 			t.Cleanup(func() { os.RemoveAll(dir) })
 			socket := filepath.Join(dir, "web.sock")
-			start(t, []string{"serve", "--data", filepath.Join(dir, "data"), "--no-crawl", "--listen", "unix:" + socket, "--socket-mode", "0666", "--trust-proxy", "unix", "--base", "https://example.org/archive/", "--log-level", "error"})
+			start(t, []string{"serve", "--data", filepath.Join(dir, "data"), "--no-crawl", "--listen", "unix:" + socket, "--socket-mode",
+				"0666", "--trust-proxy", "unix", "--base", "https://example.org/archive/", "--log-level", "error"})
 			free, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)
@@ -92,8 +96,10 @@ func TestTheExamplesOfProxiesServe(t *testing.T) {
 			if status, body := ask("/archive/"); status != 200 || !strings.Contains(body, `href="/archive/search"`) {
 				t.Errorf("the home page: %d, %.300s", status, body)
 			}
-			for _, path := range []string{"/archive/get/file/http://a.example//b/../c%2Fd?x=1", "/archive/get/file/http%3A%2F%2Fa.example%2F%2Fb%2F..%2Fc%252Fd%3Fx%3D1"} {
-				if status, body := ask(path); status != 404 || !strings.Contains(body, "a.example//b/../c%2Fd?x=1") && !strings.Contains(body, "a.example//c%2Fd?x=1") {
+			for _, path := range []string{"/archive/get/file/http://a.example//b/../c%2Fd?x=1",
+				"/archive/get/file/http%3A%2F%2Fa.example%2F%2Fb%2F..%2Fc%252Fd%3Fx%3D1"} {
+				if status, body := ask(path); status != 404 || !strings.Contains(body, "a.example//b/../c%2Fd?x=1") &&
+					!strings.Contains(body, "a.example//c%2Fd?x=1") {
 					t.Errorf("%s: %d, %s", path, status, body)
 				}
 			}

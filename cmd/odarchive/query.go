@@ -89,12 +89,13 @@ func (c *cli) query() *cobra.Command {
 	c.cfg.TokenFlags(fl, "the token of the server of --endpoint")
 	fl.BoolVar(&explain, "explain", false, "show how the query was answered, with rows and times")
 	c.readOnlyFlag(cmd)
-	return c.beside(cmd, besideOptions{right: access.Read, alone: func() bool { return remote.Address != "" }, inputs: func(args []string) []string {
-		if file != "" && len(args) == 0 {
-			return []string{file}
-		}
-		return dashes(args)
-	}})
+	return c.beside(cmd, besideOptions{right: access.Read, alone: func() bool { return remote.Address != "" },
+		inputs: func(args []string) []string {
+			if file != "" && len(args) == 0 {
+				return []string{file}
+			}
+			return dashes(args)
+		}})
 }
 
 func queryFormat(name string) (faces.QueryFormat, error) {
@@ -129,7 +130,8 @@ func (c *cli) update() *cobra.Command {
 			if r := c.remote(cmd.Context()); r != nil {
 				return c.printUpdated(r.Update(cmd.Context(), text))
 			}
-			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error { return c.printUpdated(n.Update(cmd.Context(), text)) })
+			return c.with(cmd.Context(), store.Options{Create: true},
+				func(n *app.Node) error { return c.printUpdated(n.Update(cmd.Context(), text)) })
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "file with the update")
@@ -171,8 +173,8 @@ ro-crate-metadata.json (RO-Crate 1.2). Files that can no longer be unpacked are 
 	return c.beside(cmd, besideOptions{inputs: dashes})
 }
 
-// writeZip writes the zip of the versions that a query selects to a file, or to standard output as "-", and notes it as a
-// copy of a kind. It says what it wrote,
+// writeZip writes the zip of the versions that a query selects to a file, or to standard output as "-", and notes it as
+// a copy of a kind. It says what it wrote,
 // to standard output only if something was left out.
 func (c *cli) writeZip(ctx context.Context, n *app.Node, query, kind, out string) error {
 	release := n.Content.Hold() // keeps the sizes of the plan valid

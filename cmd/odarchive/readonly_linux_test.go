@@ -32,7 +32,8 @@ func TestReadingGoesOnWhereTheDiskIsFullOrReadOnly(t *testing.T) {
 				t.Errorf("%s: %d, %.300q, %q", args[0], status, got, stderr)
 			}
 		}
-		if status, _, stderr := says(t, "update", "--data", data, "INSERT DATA { <http://x.example/s> <http://x.example/p> 1 }"); status != 1 {
+		if status, _, stderr := says(t, "update", "--data", data,
+			"INSERT DATA { <http://x.example/s> <http://x.example/p> 1 }"); status != 1 {
 			t.Errorf("an update: %d %s", status, stderr)
 		}
 	}

@@ -107,7 +107,8 @@ func TestReadOnlyCommandsWriteNothing(t *testing.T) {
 			t.Error("files are gone")
 		}
 	}
-	if status, _, stderr := says(t, "check", "--repair", "--read-only", "--data", data); status != 2 || !strings.Contains(stderr, "--repair writes") {
+	if status, _, stderr := says(t, "check", "--repair", "--read-only", "--data", data); status != 2 ||
+		!strings.Contains(stderr, "--repair writes") {
 		t.Errorf("repair: %d %s", status, stderr)
 	}
 }
@@ -133,7 +134,8 @@ func TestReadingCommandsGoOnBesideAProcessThatWrites(t *testing.T) {
 	odarchive(t, "update", "--data", data, "INSERT DATA { <http://x.example/new> <http://x.example/p> 1 }")
 	for want, args := range readings(file) {
 		status, out, stderr := says(t, append(args, "--data", data)...)
-		if status != 0 || !strings.Contains(out, want) || strings.Contains(stderr, "reading its last committed state") { // they ask the server
+		if status != 0 || !strings.Contains(out, want) || strings.Contains(stderr, "reading its last committed state") {
+			// they ask the server
 			t.Errorf("%s: %d, %.300q, %q", args[0], status, out, stderr)
 		}
 	}
@@ -156,7 +158,8 @@ func TestAServerForReadingServesAndRefusesToWrite(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan int, 1)
 	go func() {
-		done <- run(ctx, []string{"serve", "--read-only", "--token", "secret", "--listen", address, "--data", data, "--log-level", "error"}, strings.NewReader(""), io.Discard, io.Discard)
+		done <- run(ctx, []string{"serve", "--read-only", "--token", "secret", "--listen", address, "--data", data, "--log-level", "error"},
+			strings.NewReader(""), io.Discard, io.Discard)
 	}()
 	ask := func(method, path, contentType, body string) (int, string) {
 		t.Helper()
@@ -197,10 +200,12 @@ func TestAServerForReadingServesAndRefusesToWrite(t *testing.T) {
 		{"GET", "/dataset?url=" + file, "", "", 200, "trees.csv"},
 		{"GET", "/sparql?query=ASK%20%7B%3Fs%20%3Fp%20%3Fo%7D", "", "", 200, "true"},
 		{"GET", "/metrics", "", "", 200, `odarchive_state{state="read-only"} 1`},
-		{"POST", "/sparql", "application/sparql-update", "INSERT DATA { <http://x.example/s> <http://x.example/p> 1 }", 403, "reading only"},
+		{"POST", "/sparql", "application/sparql-update", "INSERT DATA { <http://x.example/s> <http://x.example/p> 1 }", 403,
+			"reading only"},
 		{"POST", "/post/resource", "application/json", `{"href":"http://x.example/a.csv"}`, 403, "reading only"},
 		{"POST", "/crawl/pause", "", "", 403, "reading only"},
-		{"PUT", "/rdf-graph-store?graph=http://x.example/g", "text/turtle", "<http://x.example/s> <http://x.example/p> 1 .", 403, "reading only"},
+		{"PUT", "/rdf-graph-store?graph=http://x.example/g", "text/turtle", "<http://x.example/s> <http://x.example/p> 1 .", 403,
+			"reading only"},
 		{"POST", "/check", "application/json", `{"repair":true}`, 403, "reading only"},
 		{"POST", "/check", "application/json", ``, 200, `"damaged":[]`},
 	} {

@@ -74,7 +74,8 @@ func TestTheReferenceIsMadeOfTheCode(t *testing.T) {
 }
 
 func testCLI() *cli {
-	return &cli{cfg: config.Defaults(), stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard, log: slog.New(slog.DiscardHandler)}
+	return &cli{cfg: config.Defaults(), stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard,
+		log: slog.New(slog.DiscardHandler)}
 }
 
 // commandsOf returns the commands that help lists, in its order.
@@ -90,7 +91,10 @@ func commandsOf(cmd *cobra.Command) []*cobra.Command {
 
 func commandPages(pages map[string]string, root *cobra.Command) {
 	var index strings.Builder
-	index.WriteString("# Commands\n\nEvery command explains itself with `-h`. Its exit status is 0 for success, 1 for failure and 2 for wrong usage\n([more](exit-status.md)). Settings are flags, variables or lines of a file: [Settings](settings.md).\n\n| command | does |\n| --- | --- |\n")
+	index.WriteString(
+		"# Commands\n\nEvery command explains itself with `-h`. Its exit status is 0 for success, 1 for failure and 2 for wrong " +
+			"usage\n([more](exit-status.md)). Settings are flags, variables or lines of a file: [Settings](settings.md).\n\n| command | " +
+			"does |\n| --- | --- |\n")
 	for _, cmd := range commandsOf(root) {
 		var page strings.Builder
 		fmt.Fprintf(&page, "# %s\n\n%s.\n\n", cmd.Name(), cmd.Short)
@@ -151,7 +155,8 @@ func commandText(b *strings.Builder, cmd *cobra.Command) {
 	others = append(others, "[the settings of all commands](../settings/all.md)")
 	rows := 0
 	local.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || f.Name == "help" || f.Name == "version" || shared[f.Name] || cmd.Root().PersistentFlags().Lookup(f.Name) != nil && cmd != cmd.Root() {
+		if f.Hidden || f.Name == "help" || f.Name == "version" || shared[f.Name] || cmd.Root().PersistentFlags().Lookup(f.Name) != nil &&
+			cmd != cmd.Root() {
 			return
 		}
 		if rows++; rows == 1 {
@@ -190,8 +195,13 @@ func settingGroups() []settingGroup {
 		return f
 	}
 	return []settingGroup{
-		{"fetching", "everything that fetches", "Of `serve`, `crawl`, `harvest`, `follow`, `discover` and the others that ask hosts. What is right for one host only is set\nwith [host](../commands/host.md).", "user-agent", set(cfg.FetchFlags)},
-		{"machines", "several machines", "Of `serve`, where workers, replicas or a bucket help it ([workers](../../howto/several-machines.md), [replicas](../../howto/read-replicas.md),\n[backup](../../howto/continuous-backup.md)).", "nats-listen", set(cfg.MachinesFlags)},
+		{"fetching", "everything that fetches",
+			"Of `serve`, `crawl`, `harvest`, `follow`, `discover` and the others that ask hosts. What is right for one host only is " +
+				"set\nwith [host](../commands/host.md).", "user-agent", set(cfg.FetchFlags)},
+		{"machines", "several machines",
+			"Of `serve`, where workers, replicas or a bucket help it ([workers](../../howto/several-machines.md), " +
+				"[replicas](../../howto/read-replicas.md),\n[backup](../../howto/continuous-backup.md)).", "nats-listen",
+			set(cfg.MachinesFlags)},
 	}
 }
 
@@ -234,7 +244,8 @@ func settingPages(pages map[string]string, root *cobra.Command) {
 	cfg, global := config.Defaults(), pflag.NewFlagSet("", pflag.ContinueOnError)
 	cfg.GlobalFlags(global)
 	global.AddFlag(root.PersistentFlags().Lookup("quiet"))
-	write("all", "Settings of all commands", "Each is a flag with two hyphens, a variable, or a line of the file: [Settings](../settings.md).", global)
+	write("all", "Settings of all commands",
+		"Each is a flag with two hyphens, a variable, or a line of the file: [Settings](../settings.md).", global)
 	elsewhere := map[string]bool{"help": true, "config": true} // settings that the page of the server leaves to others
 	global.VisitAll(func(f *pflag.Flag) { elsewhere[f.Name] = true })
 	for _, group := range settingGroups() {
@@ -251,7 +262,9 @@ func settingPages(pages map[string]string, root *cobra.Command) {
 			serving.AddFlag(f)
 		}
 	})
-	write("serving", "Settings of the server", "Of `serve` alone. It takes [those of fetching](fetching.md), [of several machines](machines.md) and [of all commands](all.md), too. Notation: [Settings](../settings.md).", serving)
+	write("serving", "Settings of the server",
+		"Of `serve` alone. It takes [those of fetching](fetching.md), [of several machines](machines.md) and [of all commands](all.md), "+
+			"too. Notation: [Settings](../settings.md).", serving)
 }
 
 // apiDocument is what the reference shows of the OpenAPI document.
@@ -294,7 +307,8 @@ func routePages(t *testing.T, pages map[string]string) {
 				t.Fatalf("%s %s: %v", method, path, err)
 			}
 			var b strings.Builder
-			fmt.Fprintf(&b, "## %s %s\n\n%s.", strings.ToUpper(method), strings.NewReplacer("{", `\{`, "*", `\*`).Replace(path), markup(strings.TrimSuffix(op.Summary, ".")))
+			fmt.Fprintf(&b, "## %s %s\n\n%s.", strings.ToUpper(method), strings.NewReplacer("{", `\{`, "*", `\*`).Replace(path),
+				markup(strings.TrimSuffix(op.Summary, ".")))
 			if op.Description != "" {
 				fmt.Fprintf(&b, " %s", markup(op.Description))
 			}
@@ -318,7 +332,10 @@ func routePages(t *testing.T, pages map[string]string) {
 		}
 	}
 	var index strings.Builder
-	index.WriteString("# Routes\n\nWhat programs call. The same, for machines, is the OpenAPI document at `/openapi.json`; the page `/api-doc` tries calls. Routes of the\nREST API are there below `/` and `/api/v1/`. Errors are [problem documents](https://www.rfc-editor.org/rfc/rfc9457).\n\n")
+	index.WriteString(
+		"# Routes\n\nWhat programs call. The same, for machines, is the OpenAPI document at `/openapi.json`; the page `/api-doc` tries " +
+			"calls. Routes of the\nREST API are there below `/` and `/api/v1/`. Errors are [problem " +
+			"documents](https://www.rfc-editor.org/rfc/rfc9457).\n\n")
 	for _, tag := range slices.Sorted(maps.Keys(texts)) {
 		parts := chunks(texts[tag], pageBytes)
 		for i, part := range parts {
@@ -368,7 +385,8 @@ var commentOf = regexp.MustCompile(`(?s)rdfs:comment "((?:[^"\\]|\\.)*)"`)
 func termPages(pages map[string]string, turtle string) {
 	var rows []string
 	for _, m := range termOf.FindAllStringSubmatch(turtle, -1) {
-		kind := map[string]string{"ObjectProperty": "property, of things", "DatatypeProperty": "property, of values", "Class": "class"}[m[2]]
+		kind := map[string]string{"ObjectProperty": "property, of things", "DatatypeProperty": "property, of values",
+			"Class": "class"}[m[2]]
 		comment := ""
 		if c := commentOf.FindStringSubmatch(m[3]); c != nil {
 			comment = strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(c[1])
@@ -377,13 +395,17 @@ func termPages(pages map[string]string, turtle string) {
 	}
 	slices.SortFunc(rows, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
 	var index bytes.Buffer
-	index.WriteString("# Terms\n\nThe archive's own terms, for what DCAT, CSVW, PROV, Dublin Core and SPDX do not say. The prefix `arc:` is\n`https://archiver.ai.wu.ac.at/ns/csvw#`. The same as RDF is at `/ns/csvw`. What a subject has at least and at most: [Shapes](shapes.md).\n\n")
+	index.WriteString(
+		"# Terms\n\nThe archive's own terms, for what DCAT, CSVW, PROV, Dublin Core and SPDX do not say. The prefix `arc:` " +
+			"is\n`https://archiver.ai.wu.ac.at/ns/csvw#`. The same as RDF is at `/ns/csvw`. What a subject has at least and at most: " +
+			"[Shapes](shapes.md).\n\n")
 	parts := chunks(rows, pageBytes)
 	for i, part := range parts {
 		first := func(row string) string { return strings.TrimPrefix(strings.Split(row, "`")[1], "arc:") }
 		title := fmt.Sprintf("Terms: %s to %s", first(part[0]), first(part[len(part)-1]))
 		name := fmt.Sprintf("%d", i+1)
-		pages["terms/"+name+".md"] = finish(fmt.Sprintf("# %s\n\n| term | is a | meaning |\n| --- | --- | --- |\n%s", title, strings.Join(part, "")))
+		pages["terms/"+name+".md"] = finish(fmt.Sprintf("# %s\n\n| term | is a | meaning |\n| --- | --- | --- |\n%s", title,
+			strings.Join(part, "")))
 		fmt.Fprintf(&index, "- [%s](terms/%s.md)\n", title, name)
 	}
 	pages["terms.md"] = finish(index.String())
@@ -401,7 +423,9 @@ func shapePage(t *testing.T, pages map[string]string) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	b.WriteString("# Shapes\n\nWhat the archive's own triples promise, made of the SHACL shapes that the tests validate everything with. A property without\na number may be absent or there several times.\n\n")
+	b.WriteString(
+		"# Shapes\n\nWhat the archive's own triples promise, made of the SHACL shapes that the tests validate everything with. A " +
+			"property without\na number may be absent or there several times.\n\n")
 	for _, m := range shapeOf.FindAllStringSubmatch(string(turtle), -1) {
 		fmt.Fprintf(&b, "## %s\n\n", m[1])
 		if l := labelOf.FindStringSubmatch(m[2]); l != nil {

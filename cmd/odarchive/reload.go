@@ -101,8 +101,9 @@ type follower interface {
 	ReloadDumps(settings config.Dumps)
 }
 
-// apply makes a server follow settings. some says, after an error, that some of them are in force all the same; the error
-// tells which are not. A scope that cannot be stored, for one, is no reason to let a token in that was taken away.
+// apply makes a server follow settings. some says, after an error, that some of them are in force all the same; the
+// error tells which are not. A scope that cannot be stored, for one, is no reason to let a token in that was taken
+// away.
 func apply(ctx context.Context, n follower, cfg config.Config) (some bool, err error) {
 	err = n.ReloadCrawl(ctx, cfg.Fetch)
 	if err != nil && !errors.Is(err, crawl.ErrPartly) {
@@ -116,8 +117,8 @@ func apply(ctx context.Context, n follower, cfg config.Config) (some bool, err e
 	return true, err
 }
 
-// reread reads the settings as the start of the program did: from the same command line, the environment and the file. It
-// waits for a pipe in the place of a file, but not longer than until ctx ends.
+// reread reads the settings as the start of the program did: from the same command line, the environment and the file.
+// It waits for a pipe in the place of a file, but not longer than until ctx ends.
 func (r *reloader) reread(ctx context.Context) (fresh *cli, values map[string]string, err error) {
 	read := make(chan struct{})
 	var cmd *cobra.Command
@@ -178,7 +179,8 @@ func (r *reloader) report(values, tables map[string]string) {
 	r.log.Warn("the settings were read again", "changed", changed)
 }
 
-// tablesOf returns the [[host]], [[token]], [[harvest]] and [[retention]] tables as text. They name secrets and do not hold them.
+// tablesOf returns the [[host]], [[token]], [[harvest]] and [[retention]] tables as text. They name secrets and do not
+// hold them.
 func tablesOf(cfg config.Config) map[string]string {
 	texts := map[string]string{}
 	for _, rule := range cfg.Fetch.Hosts {
@@ -189,7 +191,8 @@ func tablesOf(cfg config.Config) map[string]string {
 		texts[fmt.Sprintf("host %q", rule.Match)] = string(text)
 	}
 	for i, t := range cfg.Serve.Tokens {
-		texts[fmt.Sprintf("token %d, %s", i+1, t.Name)] = fmt.Sprintf("rights %s, expires %v, %g requests a second, hash %x…", t.Rights, t.Expires, t.Rate, t.Digest[:4])
+		texts[fmt.Sprintf("token %d, %s", i+1, t.Name)] = fmt.Sprintf("rights %s, expires %v, %g requests a second, hash %x…", t.Rights,
+			t.Expires, t.Rate, t.Digest[:4])
 	}
 	for _, p := range cfg.Fetch.Harvests {
 		text, err := json.Marshal(p)

@@ -47,7 +47,8 @@ func TestAReloadKnowsWhatIsInForceAfterAFailure(t *testing.T) {
 	} {
 		h := &halves{crawl: c.crawl, faces: c.faces}
 		some, err := apply(t.Context(), h, config.Config{})
-		if failed := c.crawl != nil || c.faces != nil; some != c.some || h.faced != c.faced || h.retained != c.some || h.dumped != c.some || failed != (err != nil) || failed && !errors.Is(err, bad) {
+		if failed := c.crawl != nil || c.faces != nil; some != c.some || h.faced != c.faced || h.retained != c.some || h.dumped != c.some ||
+			failed != (err != nil) || failed && !errors.Is(err, bad) {
 			t.Errorf("%s: some %t, faced %t, %v", c.name, some, h.faced, err)
 		}
 	}

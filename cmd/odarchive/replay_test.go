@@ -46,13 +46,17 @@ func TestAPlayerShowsAPageOfOurWACZ(t *testing.T) {
 	mux.HandleFunc("/all.wacz", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, filepath.Join(dir, "all.wacz")) })
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		w.Write([]byte(`<!doctype html><script src="/replay/ui.js"></script><replay-web-page source="/all.wacz" url="http://a.example/" replayBase="/replay/" embed="replayonly" style="height: 600px"></replay-web-page>`))
+		w.Write(
+			[]byte(
+				`<!doctype html><script src="/replay/ui.js"></script><replay-web-page source="/all.wacz" url="http://a.example/" ` +
+					`replayBase="/replay/" embed="replayonly" style="height: 600px"></replay-web-page>`))
 	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
 
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1"))...)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(),
+		append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
+			chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND , EXCLUDE localhost , EXCLUDE 127.0.0.1"))...)
 	defer cancel()
 	ctx, cancel = chromedp.NewContext(ctx)
 	defer cancel()

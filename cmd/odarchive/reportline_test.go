@@ -13,7 +13,8 @@ func TestAFetchThatNothingAnsweredHasNeitherStatusNorSize(t *testing.T) {
 	for want, r := range map[string]crawler.Report{
 		`"error_class":"dns","status":null,"sha256":"","size":null,"detected_type"`: {Outcome: "no-version", ErrorClass: "dns"},
 		`"error_class":"","status":404,"sha256":"","size":0,"detected_type"`:        {Outcome: "no-version", Status: 404},
-		`"error_class":"","status":null,"sha256":"ab","size":7,"detected_type"`:     {Outcome: "archive", SHA256: "ab", Size: 7}, // FTP has no status
+		// FTP has no status
+		`"error_class":"","status":null,"sha256":"ab","size":7,"detected_type"`: {Outcome: "archive", SHA256: "ab", Size: 7},
 	} {
 		raw, err := json.Marshal(reportLine(r))
 		line := map[string]any{}

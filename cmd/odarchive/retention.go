@@ -109,7 +109,8 @@ func (c *cli) printRetention(plan catalog.RetentionPlan, then string) error {
 	fmt.Fprintln(w, "rule\tkeeps\tfiles\tversions that go\tbytes\tshared, so stay")
 	versions, bytes := 0, int64(0)
 	for _, r := range plan.Rules {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%d\n", printable(r.Name), r.Keep, r.Files, r.Versions, humanize.Bytes(uint64(max(r.Bytes, 0))), r.Shared)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%d\n", printable(r.Name), r.Keep, r.Files, r.Versions, humanize.Bytes(uint64(max(r.Bytes, 0))),
+			r.Shared)
 		versions += r.Versions
 		bytes += r.Bytes
 	}
@@ -118,7 +119,8 @@ func (c *cli) printRetention(plan catalog.RetentionPlan, then string) error {
 	}
 	if !plan.Applied {
 		for _, v := range plan.Versions {
-			if _, err := fmt.Fprintf(c.stdout, "%s\t%s\t%s\t%s\t%s\n", v.IRI, v.URL, v.At.UTC().Format("2006-01-02"), humanize.Bytes(uint64(max(v.Size, 0))), printable(v.Rule)); err != nil {
+			if _, err := fmt.Fprintf(c.stdout, "%s\t%s\t%s\t%s\t%s\n", v.IRI, v.URL, v.At.UTC().Format("2006-01-02"),
+				humanize.Bytes(uint64(max(v.Size, 0))), printable(v.Rule)); err != nil {
 				return err
 			}
 		}
@@ -140,6 +142,7 @@ func (c *cli) printRetention(plan catalog.RetentionPlan, then string) error {
 	if plan.More && !plan.Applied {
 		atLeast = "at least "
 	}
-	_, err := fmt.Fprintf(c.stdout, "%s%s of %s %s%s\n", atLeast, english.Plural(versions, "version", ""), humanize.Bytes(uint64(max(bytes, 0))), what, then)
+	_, err := fmt.Fprintf(c.stdout, "%s%s of %s %s%s\n", atLeast, english.Plural(versions, "version", ""),
+		humanize.Bytes(uint64(max(bytes, 0))), what, then)
 	return err
 }

@@ -80,7 +80,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case err == nil:
 		return 0
 	case isUsage:
-		fmt.Fprintf(stderr, "odarchive: %s\nRun '%s -h' for examples.\n", sentence(err), strings.TrimSpace("odarchive "+commandName(root, args)))
+		fmt.Fprintf(stderr, "odarchive: %s\nRun '%s -h' for examples.\n", sentence(err),
+			strings.TrimSpace("odarchive "+commandName(root, args)))
 		return 2
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(stderr, "odarchive: stopped; finished work is kept")
@@ -140,7 +141,8 @@ a reference.`,
 	root.SetHelpCommand(c.help())
 	c.cfg.GlobalFlags(root.PersistentFlags())
 	root.PersistentFlags().StringVar(&c.file, "config", "", "TOML file with settings, named like the flags")
-	root.PersistentFlags().BoolVarP(&c.quiet, "quiet", "q", false, "print no progress, notices or summaries: only what was asked for, and errors")
+	root.PersistentFlags().BoolVarP(&c.quiet, "quiet", "q", false,
+		"print no progress, notices or summaries: only what was asked for, and errors")
 	root.AddCommand(c.commands()...)
 	c.takeAddresses(root)
 	return root
@@ -233,7 +235,8 @@ func (c *cli) readSettings(cmd *cobra.Command) error {
 }
 
 // logFor starts the log of a command. On a terminal, commands other than services tell people of warnings in sentences;
-// the log is for files, services and programs. With --quiet, only errors are logged on stderr, and nothing else is written there.
+// the log is for files, services and programs. With --quiet, only errors are logged on stderr, and nothing else is
+// written there.
 func (c *cli) logFor(cmd *cobra.Command) {
 	chosen := cmd.Flags().Changed("log-level") || c.logFile != nil
 	spoken := c.screen != nil && !chosen && !isService(cmd)
@@ -272,7 +275,8 @@ func (c *cli) logTo(people bool) {
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != len(names) {
-			return usagef("%s takes %s, got %s", cmd.Name(), cmp.Or(strings.Join(names, " and "), "no argument"), english.Plural(len(args), "argument", ""))
+			return usagef("%s takes %s, got %s", cmd.Name(), cmp.Or(strings.Join(names, " and "), "no argument"),
+				english.Plural(len(args), "argument", ""))
 		}
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 	"odarchive/crawler/web/hosts"
 )
 
-// An archive of the demo knows the hosts of the sample web by name, city.example for one: its settings of hosts say where they
-// are. Whoever fetches for such an archive serves them, so that it lives on after the demo has ended.
+// An archive of the demo knows the hosts of the sample web by name, city.example for one: its settings of hosts say
+// where they are. Whoever fetches for such an archive serves them, so that it lives on after the demo has ended.
 
 // sampleNote tells people what a sample host is.
 const sampleNote = "a host of the sample web, which the program serves itself"
@@ -98,7 +98,8 @@ func (s *sampleHosts) keep(ctx context.Context, n *app.Node) error {
 	for _, host := range sampleweb.All() {
 		now[host] = s.At(host)
 		values, rule := map[string]string{}, rules[sampleweb.Name(host)]
-		if own := rule.Resolve == nil || rule.Resolve.String() == before[host]; own && (rule.Resolve == nil || rule.Resolve.String() != now[host]) {
+		if own := rule.Resolve == nil || rule.Resolve.String() == before[host]; own &&
+			(rule.Resolve == nil || rule.Resolve.String() != now[host]) {
 			values["resolve"] = now[host]
 		}
 		if before == nil && rule.Delay == nil {
@@ -124,8 +125,8 @@ func (s *sampleHosts) keep(ctx context.Context, n *app.Node) error {
 	return n.SetSetting(ctx, keyPlaces, string(text))
 }
 
-// samplePlaces returns where the hosts of the sample web were last for an archive of the demo, by the names that the sample web has
-// for them; nil for any other archive.
+// samplePlaces returns where the hosts of the sample web were last for an archive of the demo, by the names that the
+// sample web has for them; nil for any other archive.
 func samplePlaces(n *app.Node) (at map[string]string, err error) {
 	text, err := n.Setting(keyPlaces)
 	if err != nil || text == nil {
@@ -134,8 +135,8 @@ func samplePlaces(n *app.Node) (at map[string]string, err error) {
 	return at, json.Unmarshal(text, &at)
 }
 
-// serveSample serves the sample hosts until stop, with the last state of each file, if a command may fetch for an archive of the
-// demo.
+// serveSample serves the sample hosts until stop, with the last state of each file, if a command may fetch for an
+// archive of the demo.
 func (c *cli) serveSample(ctx context.Context, n *app.Node) (stop func() error, err error) {
 	nothing := func() error { return nil }
 	if !c.fetches || n.ReadOnlyReason != "" {

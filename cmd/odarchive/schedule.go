@@ -54,13 +54,16 @@ func (c *cli) schedule() *cobra.Command {
 					if waits {
 						host = wait
 					}
-					return c.print(map[string]any{"waits": host, "url": u.URL, "visits": u.Fetches, "changes": u.Changes, "history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "blacklisted": u.Blacklisted, "next": next, "why": why, "scope": out}, "")
+					return c.print(map[string]any{"waits": host, "url": u.URL, "visits": u.Fetches, "changes": u.Changes,
+						"history": u.History, "estimate": estimate, "due": u.Due, "because": u.Why, "blacklisted": u.Blacklisted,
+						"next": next, "why": why, "scope": out}, "")
 				}
 				listed := ""
 				if n := len(u.History); n < u.Fetches {
 					listed = fmt.Sprintf("; the schedule remembers %d", n)
 				}
-				fmt.Fprintf(c.stdout, "%s\n%s, %d of them found a change%s\n", u.URL, english.Plural(u.Fetches, "visit", ""), u.Changes, listed)
+				fmt.Fprintf(c.stdout, "%s\n%s, %d of them found a change%s\n", u.URL, english.Plural(u.Fetches, "visit", ""), u.Changes,
+					listed)
 				for _, v := range u.History {
 					change := ""
 					if v.Changed {

@@ -182,7 +182,8 @@ func (c *cli) runScope(ctx context.Context, o *scopeFlags, what string, args []s
 				why = n.Scope.Test(q)
 			}
 			if err == nil {
-				err = c.print(map[string]any{"url": url, "inScope": why == "", "why": why}, "%s: %s", printable(url), cmp.Or(why, "in scope"))
+				err = c.print(map[string]any{"url": url, "inScope": why == "", "why": why}, "%s: %s", printable(url),
+					cmp.Or(why, "in scope"))
 			}
 			if err != nil {
 				return err

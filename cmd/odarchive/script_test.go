@@ -36,12 +36,13 @@ func TestMain(m *testing.M) {
 	if examine.IsChild() {
 		os.Exit(examine.Serve())
 	}
-	// The race detector delays the exit of each program by a second, to see races with it. The tests run a thousand programs.
+	// The race detector delays the exit of each program by a second, to see races with it. The tests run a thousand
+	// programs.
 	if os.Getenv("GORACE") == "" {
 		os.Setenv("GORACE", "atexit_sleep_ms=50")
 	}
-	// In the background of a shell script, interrupts are ignored, and programs inherit that: one that is interrupted before it
-	// handles interrupts would not end.
+	// In the background of a shell script, interrupts are ignored, and programs inherit that: one that is interrupted
+	// before it handles interrupts would not end.
 	if signal.Ignored(os.Interrupt) {
 		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
@@ -55,7 +56,8 @@ func TestStories(t *testing.T) {
 		UpdateScripts: *update,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"front": cmdFront, "witness": cmdWitness, "proxy": cmdProxy, "nowhere": cmdNowhere, "tsa": cmdTSA,
-			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip, "free": cmdFree, "terminal": cmdOnTerminal, "http": cmdHTTP, "lastline": cmdLastLine,
+			"web": cmdWeb, "host": cmdHost, "status": cmdStatus, "flip": cmdFlip, "free": cmdFree, "terminal": cmdOnTerminal,
+			"http": cmdHTTP, "lastline": cmdLastLine,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ODARCHIVE_DATA", filepath.Join(env.WorkDir, "archive"))
@@ -110,7 +112,8 @@ func (s *scriptWeb) start(ts *testscript.TestScript) {
 		ts.Setenv(strings.ToUpper(host)+"HOST", strings.TrimPrefix(base, "http://"))
 	}
 	ts.Setenv("WEB", ts.MkAbs("web"))
-	for _, file := range []string{"city/bevoelkerung/bezirke.csv", "city/environment/trees.csv", "city/transport/stops.tsv", "library/loans/branches.csv"} {
+	for _, file := range []string{"city/bevoelkerung/bezirke.csv", "city/environment/trees.csv", "city/transport/stops.tsv",
+		"library/loans/branches.csv"} {
 		for n, bytes := range sampleStates(file) {
 			name := ts.MkAbs("web/" + file + "." + strconv.Itoa(n))
 			ts.Check(os.MkdirAll(filepath.Dir(name), 0o755))

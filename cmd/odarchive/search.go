@@ -18,7 +18,8 @@ import (
 )
 
 func (c *cli) search() *cobra.Command {
-	by := map[string]*string{"type": new(string), "portal": new(string), "host": new(string), "dataset": new(string), "licence": new(string), "publisher": new(string), "since": new(string), "sort": new(string), "after": new(string)}
+	by := map[string]*string{"type": new(string), "portal": new(string), "host": new(string), "dataset": new(string),
+		"licence": new(string), "publisher": new(string), "since": new(string), "sort": new(string), "after": new(string)}
 	limit := 25
 	cmd := &cobra.Command{
 		Use:   "search WORDS...",

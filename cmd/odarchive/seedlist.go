@@ -98,8 +98,8 @@ func (l *seedList) guessKind() (string, error) {
 	return ".txt", nil
 }
 
-// commaOf returns the character that separates the cells of a CSV list, by the list's header: the one that makes a column
-// url. ok is false if none does.
+// commaOf returns the character that separates the cells of a CSV list, by the list's header: the one that makes a
+// column url. ok is false if none does.
 func commaOf(header string) (comma rune, ok bool) {
 	for _, comma := range ",;\t|" {
 		for cell := range strings.SplitSeq(header, string(comma)) {
@@ -124,7 +124,8 @@ func (l *seedList) next() (catalog.Seed, error) {
 	}
 	at := l.line
 	if i := strings.IndexFunc(strings.TrimSpace(seed.URL), unicode.IsControl); i >= 0 { // another column, or lines that end in CR
-		return seed, &badLine{at, fmt.Errorf("expected one URL; found a tab or another control character after %.100q", strings.TrimSpace(seed.URL)[:i])}
+		return seed, &badLine{at,
+			fmt.Errorf("expected one URL; found a tab or another control character after %.100q", strings.TrimSpace(seed.URL)[:i])}
 	}
 	if more := afterURL(strings.TrimSpace(seed.URL)); more != "" {
 		return seed, &badLine{at, fmt.Errorf("expected one URL; found %.100q after it", more)}
@@ -145,8 +146,9 @@ func (l *seedList) next() (catalog.Seed, error) {
 	return seed, nil
 }
 
-// afterURL returns what a line has behind its URL that cannot be a part of it: another URL or a comment, after a blank, or
-// a character that nobody sees, as pages put into what is copied from them. Blanks alone are parts of many URLs of portals.
+// afterURL returns what a line has behind its URL that cannot be a part of it: another URL or a comment, after a blank,
+// or a character that nobody sees, as pages put into what is copied from them. Blanks alone are parts of many URLs of
+// portals.
 func afterURL(url string) string {
 	if i := strings.IndexAny(url, "\u200b\u2060\ufeff"); i >= 0 {
 		return url[i:]

@@ -79,8 +79,8 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 	return cmd
 }
 
-// serveDirectory serves the archive's directory, which is no replica's, until ctx ends. promoted says that this process has
-// followed in it before.
+// serveDirectory serves the archive's directory, which is no replica's, until ctx ends. promoted says that this process
+// has followed in it before.
 func (c *cli) serveDirectory(cmd *cobra.Command, e *edge, hangups <-chan os.Signal, promoted bool) error {
 	values := valuesOf(cmd.Flags())
 	if !promoted && !cmd.Flags().Changed("base") && isLocal(c.cfg.Base) {
@@ -102,7 +102,8 @@ func (c *cli) serveDirectory(cmd *cobra.Command, e *edge, hangups <-chan os.Sign
 			fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, e.places())
 		}
 		reloads := c.newReloader(n, e, values)
-		return c.serveNode(cmd.Context(), n, e, ready, func(ctx context.Context) { reloads.run(ctx, hangups) }, !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == "")
+		return c.serveNode(cmd.Context(), n, e, ready, func(ctx context.Context) { reloads.run(ctx, hangups) }, !c.cfg.Serve.NoCrawl &&
+			n.ReadOnlyReason == "")
 	})
 	if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
 		return c.stoppedEarly()
@@ -110,15 +111,15 @@ func (c *cli) serveDirectory(cmd *cobra.Command, e *edge, hangups <-chan os.Sign
 	return err
 }
 
-// stoppedEarly says that the server was stopped before it answered. That is no error: whoever stops a server cannot know how far
-// it is.
+// stoppedEarly says that the server was stopped before it answered. That is no error: whoever stops a server cannot
+// know how far it is.
 func (c *cli) stoppedEarly() error {
 	fmt.Fprintln(c.stderr, "odarchive: stopped before the server was ready")
 	return nil
 }
 
-// listenForHangups returns a channel that gets each SIGHUP, at least the first of those that nobody has taken yet, until
-// stop is called.
+// listenForHangups returns a channel that gets each SIGHUP, at least the first of those that nobody has taken yet,
+// until stop is called.
 func listenForHangups() (hangups <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)

@@ -60,7 +60,8 @@ func serveBelow(t *testing.T, base string) served {
 	})
 	data := t.TempDir()
 	common := []string{"--data", data, "--log-level", "error", "--base", base}
-	odarchive(t, append([]string{"harvest", "portalwatch", web.Base("portalwatch") + "sparql", "--allow-private-hosts", "--host-delay", "0s"}, common...)...)
+	odarchive(t, append([]string{"harvest", "portalwatch", web.Base("portalwatch") + "sparql", "--allow-private-hosts", "--host-delay",
+		"0s"}, common...)...)
 	for i, at := range []string{"2026-11-21T06:00:00Z", "2027-01-21T06:00:00Z"} {
 		state.Store(int64(i))
 		odarchive(t, append([]string{"crawl", "--once", "--allow-private-hosts", "--host-delay", "0s", "--at", at}, common...)...)
@@ -130,7 +131,8 @@ func TestAServedArchive(t *testing.T) {
 func (s served) aBackupIsTakenWhileItServes(t *testing.T) {
 	dir := t.TempDir()
 	full, later, restored := filepath.Join(dir, "full.odab"), filepath.Join(dir, "later.odab"), filepath.Join(dir, "restored")
-	if status := run(t.Context(), []string{"backup", "-o", full, "--server", s.base, "--token", "wrong"}, strings.NewReader(""), io.Discard, io.Discard); status != 1 {
+	if status := run(t.Context(), []string{"backup", "-o", full, "--server", s.base, "--token", "wrong"}, strings.NewReader(""), io.Discard,
+		io.Discard); status != 1 {
 		t.Errorf("with a wrong token the status is %d", status)
 	}
 	odarchive(t, "backup", "-o", full, "--server", s.base, "--token", "t0k")
@@ -152,7 +154,8 @@ func (s served) get(t *testing.T, path string, header ...string) (*http.Response
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	client := http.Client{Timeout: 20 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Timeout: 20 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -248,7 +251,8 @@ func (s served) aVersionsAddressGivesBytesTurtleOrAPage(t *testing.T) {
 }
 
 func (s served) aMembersAddressGivesItsBytesTurtleOrAPage(t *testing.T) {
-	of := "<" + s.web.Base("region") + "traffic/accidents.zip> <http://purl.org/dc/terms/hasVersion> ?v . ?v <http://purl.org/dc/terms/hasPart> ?m"
+	of := "<" + s.web.Base("region") +
+		"traffic/accidents.zip> <http://purl.org/dc/terms/hasVersion> ?v . ?v <http://purl.org/dc/terms/hasPart> ?m"
 	members := s.selected(t, "SELECT DISTINCT ?m { "+of+" }")
 	version := strings.TrimPrefix(s.selected(t, "SELECT DISTINCT ?v { "+of+" }")[0], "http://archive.example")
 	packed := sampleStates("region/traffic/accidents.zip")[0]
@@ -286,12 +290,14 @@ func (s served) aMembersAddressGivesItsBytesTurtleOrAPage(t *testing.T) {
 		}
 	}
 	one := strings.TrimPrefix(members[0], "http://archive.example")
-	for ext, holds := range map[string]string{".ttl": "dct:isPartOf", ".nt": "<http://purl.org/dc/terms/isPartOf>", ".html": "Version that contains it"} {
+	for ext, holds := range map[string]string{".ttl": "dct:isPartOf", ".nt": "<http://purl.org/dc/terms/isPartOf>",
+		".html": "Version that contains it"} {
 		if resp, body := s.get(t, one+ext); resp.StatusCode != 200 || !strings.Contains(body, holds) {
 			t.Errorf("GET %s: %s %.300s", one+ext, resp.Status, body)
 		}
 	}
-	if _, body := s.get(t, version, "Accept", "text/html"); !strings.Contains(body, `id="members"`) || !strings.Contains(body, "?download=1") {
+	if _, body := s.get(t, version, "Accept", "text/html"); !strings.Contains(body, `id="members"`) ||
+		!strings.Contains(body, "?download=1") {
 		t.Error("the version's page does not list the members")
 	}
 	if resp, body := s.get(t, version+"/member/none.csv"); resp.StatusCode != 404 || !strings.Contains(body, "none.csv") {
@@ -333,8 +339,10 @@ func (s served) theRoutesOfTheMainJobAnswer(t *testing.T) {
 			t.Errorf("GET %s: %s, %.200q; want %d and %q", path, resp.Status, body, want.status, want.holds)
 		}
 	}
-	for format, holds := range map[string]string{"application/sparql-results+json": `"bindings"`, "application/sparql-results+xml": "<sparql", "text/csv": "n\r\n", "text/tab-separated-values": "?n\n"} {
-		if _, body := s.get(t, "/sparql?query=SELECT%20%28COUNT%28%2A%29%20AS%20%3Fn%29%20%7B%3Fs%20%3Fp%20%3Fo%7D", "Accept", format); !strings.Contains(body, holds) {
+	for format, holds := range map[string]string{"application/sparql-results+json": `"bindings"`,
+		"application/sparql-results+xml": "<sparql", "text/csv": "n\r\n", "text/tab-separated-values": "?n\n"} {
+		if _, body := s.get(t, "/sparql?query=SELECT%20%28COUNT%28%2A%29%20AS%20%3Fn%29%20%7B%3Fs%20%3Fp%20%3Fo%7D", "Accept",
+			format); !strings.Contains(body, holds) {
 			t.Errorf("results as %s: %q", format, body)
 		}
 	}

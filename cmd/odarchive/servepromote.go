@@ -22,8 +22,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// serveFollower serves a replica, and the archive itself once this server shall be the writer. Where it cannot become that, or
-// another server has become the writer at the same time, it is a replica again: readers are answered, but while the directory is promoted.
+// serveFollower serves a replica, and the archive itself once this server shall be the writer. Where it cannot become
+// that, or another server has become the writer at the same time, it is a replica again: readers are answered, but
+// while the directory is promoted.
 func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signal) error {
 	defer func() { e.close() }()
 	renew := func() (err error) { // the edge ends with the server that used it
@@ -59,7 +60,8 @@ func (c *cli) serveFollower(cmd *cobra.Command, e *edge, hangups <-chan os.Signa
 			return fmt.Errorf("this server could not become the writer, and has to be started again: %w", err)
 		}
 		if !kv.IsReplica(c.cfg.Data) {
-			if !errors.Is(err, vault.ErrFenced) && !errors.Is(err, vault.ErrNotOwner) && !errors.Is(err, vault.ErrInUse) { // nobody else is known to be the writer
+			if !errors.Is(err, vault.ErrFenced) && !errors.Is(err, vault.ErrNotOwner) && !errors.Is(err, vault.ErrInUse) {
+				// nobody else is known to be the writer
 				return err
 			}
 			if err := replica.Demote(c.cfg.Data, c.cfg.Follow.Address()); err != nil { // it has acknowledged nothing
@@ -88,10 +90,10 @@ func rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// serveUntilPromoted serves a replica of the archive at --follow until ctx ends, or until this server shall be the writer:
-// then promoted is true, and the directory can be written. A directory that was promoted before is that of a writer,
-// whatever --follow says, so that a supervisor may start the same command again; one of a writer that was replaced becomes a
-// replica. followed says that the directory was that of a follower, perhaps a new one.
+// serveUntilPromoted serves a replica of the archive at --follow until ctx ends, or until this server shall be the
+// writer: then promoted is true, and the directory can be written. A directory that was promoted before is that of a
+// writer, whatever --follow says, so that a supervisor may start the same command again; one of a writer that was
+// replaced becomes a replica. followed says that the directory was that of a follower, perhaps a new one.
 func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.FlagSet) (promoted, followed bool, err error) {
 	follows := kv.IsReplica(c.cfg.Data)
 	if !follows && c.cfg.Backup.On() && store.BaseOf(c.cfg.Data) != "" {
@@ -103,7 +105,9 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 		return true, true, c.becomeWriter(ctx, flags, replacing{})
 	}
 	if c.cfg.Follow.Writer == "" {
-		return false, false, fmt.Errorf("%s is a replica: serve it with --follow and the address of its writer, with --backup-to and --promote as the writer ('odarchive promote'), or with --read-only", c.cfg.Data)
+		return false, false, fmt.Errorf(
+			"%s is a replica: serve it with --follow and the address of its writer, with --backup-to and --promote as the writer "+
+				"('odarchive promote'), or with --read-only", c.cfg.Data)
 	}
 	following, stop := context.WithCancel(ctx)
 	defer stop()
@@ -123,9 +127,9 @@ func (c *cli) serveUntilPromoted(ctx context.Context, e *edge, flags *pflag.Flag
 	return true, true, c.becomeWriter(ctx, flags, c.replacesBy(why))
 }
 
-// writes reports whether the archive's directory, with --follow and --backup-to, is that of the writer: it was promoted before. If another
-// directory is the writer, this one becomes that of a replica, and what it has committed and the other one lacks will be dropped. That is
-// done only if the backup says so:
+// writes reports whether the archive's directory, with --follow and --backup-to, is that of the writer: it was promoted
+// before. If another directory is the writer, this one becomes that of a replica, and what it has committed and the
+// other one lacks will be dropped. That is done only if the backup says so:
 //
 //	ThisOne, Nobody     the writer
 //	NoVault             the writer, unless the directory knows that there was a vault: opening it says so
@@ -153,7 +157,9 @@ func (c *cli) writes(ctx context.Context) (bool, error) {
 		}
 		return false, fmt.Errorf("--backup-to %s: %w", c.cfg.Backup.To, why)
 	case vault.CannotAsk:
-		return false, fmt.Errorf("whether this server is the writer or follows, only the backup knows, which cannot be asked: start it again once it can be, or without --follow if it is the writer: %w", is.Err)
+		return false, fmt.Errorf(
+			"whether this server is the writer or follows, only the backup knows, which cannot be asked: start it again once it can be, "+
+				"or without --follow if it is the writer: %w", is.Err)
 	case vault.AnotherOne:
 		if err := c.sameArchive(ctx); err != nil {
 			return false, err
@@ -161,7 +167,8 @@ func (c *cli) writes(ctx context.Context) (bool, error) {
 		if err := store.BegunAnew(ctx, c.cfg, c.log, is); err != nil {
 			return false, fmt.Errorf("--backup-to %s: %w", c.cfg.Backup.To, err)
 		}
-		c.log.Warn("another server has become the writer: this directory follows it, and what only this one had is dropped", "data", c.cfg.Data)
+		c.log.Warn("another server has become the writer: this directory follows it, and what only this one had is dropped", "data",
+			c.cfg.Data)
 		return false, replica.Demote(c.cfg.Data, c.cfg.Follow.Address())
 	}
 	panic("a case of vault.Who is missing")
@@ -179,7 +186,8 @@ func (c *cli) sameArchive(ctx context.Context) error {
 	return nil
 }
 
-// becomeWriter makes the directory of a follower one that can be written. Without --base, the base stays that of the archive.
+// becomeWriter makes the directory of a follower one that can be written. Without --base, the base stays that of the
+// archive.
 func (c *cli) becomeWriter(ctx context.Context, flags *pflag.FlagSet, what replacing) error {
 	var mark struct{ Base string }
 	raw, err := disk.ReadFile(disk.OS{}, filepath.Join(c.cfg.Data, kv.ReplicaFile), 64<<10)

@@ -63,8 +63,10 @@ func (c *cli) serveReplica(ctx context.Context, e *edge) error {
 }
 
 // openState opens a state of a replica, and makes its handler.
-func (c *cli) openState(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node, f *replica.Follower, writer string) (*app.Node, http.Handler, error) {
-	opts := store.Options{State: &store.State{DB: state, Packs: f.Packs(), Reason: "the archive is a replica of " + writer + ", where changes go"}}
+func (c *cli) openState(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node, f *replica.Follower,
+	writer string) (*app.Node, http.Handler, error) {
+	opts := store.Options{
+		State: &store.State{DB: state, Packs: f.Packs(), Reason: "the archive is a replica of " + writer + ", where changes go"}}
 	of := &faces.Replica{Writer: writer, State: f.State, Collect: f.Collect}
 	if before != nil {
 		opts.State.From, of.Before = before.Store, before.Faces

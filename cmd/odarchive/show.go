@@ -104,8 +104,8 @@ func (t thing) search() catalog.Search {
 	return catalog.Search{}
 }
 
-// findThing finds what a name stands for: a file in any spelling of its URL, or a version, a dataset, a portal, a host. Where a
-// scheme is missing, a host is looked for first.
+// findThing finds what a name stands for: a file in any spelling of its URL, or a version, a dataset, a portal, a host.
+// Where a scheme is missing, a host is looked for first.
 func findThing(ctx context.Context, n *app.Node, name string) (thing, error) {
 	name = strings.TrimSpace(name)
 	if ref, ok := n.Mint.Parse(name); ok && ref.Kind == ns.KindVersion {
@@ -137,7 +137,8 @@ func findThing(ctx context.Context, n *app.Node, name string) (thing, error) {
 			return t, err
 		}
 	}
-	return thing{}, fmt.Errorf("nothing is known of %s; 'odarchive search WORDS' finds files by words, 'odarchive add URL' registers one", printable(name))
+	return thing{}, fmt.Errorf("nothing is known of %s; 'odarchive search WORDS' finds files by words, 'odarchive add URL' registers one",
+		printable(name))
 }
 
 // orUnknown returns whether something is known, by the error of who was asked.
@@ -157,7 +158,8 @@ func findFile(ctx context.Context, n *app.Node, name string) (thing, bool, error
 func findDataset(ctx context.Context, n *app.Node, name string) (thing, bool, error) {
 	d, err := n.Archive.Dataset(ctx, name)
 	known, err := orUnknown(err)
-	return thing{Kind: "dataset", Name: d.IRI, Title: d.Title, Portal: d.Portal, Withdrawn: d.Withdrawn, Resources: len(d.URLs), urls: d.URLs}, known, err
+	return thing{Kind: "dataset", Name: d.IRI, Title: d.Title, Portal: d.Portal, Withdrawn: d.Withdrawn, Resources: len(d.URLs),
+		urls: d.URLs}, known, err
 }
 
 func findPortal(ctx context.Context, n *app.Node, name string) (thing, bool, error) {
@@ -265,7 +267,8 @@ func readFile(ctx context.Context, n *app.Node, link string) (file, error) {
 const failedVisits = 50
 
 func fileOf(ctx context.Context, n *app.Node, r catalog.Resource) (file, error) {
-	f := file{URL: r.URL, Title: r.Title, Type: r.MediaType, Size: r.Size, Portals: r.Portals, Datasets: r.Datasets, Added: r.Added, Delisted: r.Delisted(), Versions: r.Versions, Changed: r.Changed,
+	f := file{URL: r.URL, Title: r.Title, Type: r.MediaType, Size: r.Size, Portals: r.Portals, Datasets: r.Datasets, Added: r.Added,
+		Delisted: r.Delisted(), Versions: r.Versions, Changed: r.Changed,
 		Visits: r.Visits, LastVisit: r.LastVisit, Outcome: r.Outcome, Why: r.Why, resource: r}
 	if catalog.Cause(r.Outcome, r.ErrorClass, 0, r.Why) != "" {
 		q := catalog.ActivityQuery{URL: r.URL, Limit: failedVisits}

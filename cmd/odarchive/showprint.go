@@ -88,7 +88,8 @@ func (c *cli) printThing(t thing) error {
 		fmt.Fprintf(c.stdout, "%s\n    %s\n", printable(f.URL), printable(f.words()))
 	}
 	if more := len(t.urls) - len(t.Files); t.Kind == "dataset" && more > 0 {
-		fmt.Fprintf(c.stdout, "and %s; 'odarchive search --dataset %s' lists them\n", english.Plural(more, "more file", ""), shellWord(t.Name))
+		fmt.Fprintf(c.stdout, "and %s; 'odarchive search --dataset %s' lists them\n", english.Plural(more, "more file", ""),
+			shellWord(t.Name))
 	}
 	if len(t.Failed) > 0 {
 		fmt.Fprintf(c.stdout, "'odarchive show --failed %s' lists them\n", shellWord(t.Name))
@@ -183,8 +184,8 @@ func (f file) printVersions(out io.Writer) error {
 	return w.Flush()
 }
 
-// eachFailed calls fn with the files of a thing, or of the whole archive, whose last visit failed, and the causes. It reads
-// no more of a file than its record, and for the status of an HTTP answer its last visit.
+// eachFailed calls fn with the files of a thing, or of the whole archive, whose last visit failed, and the causes. It
+// reads no more of a file than its record, and for the status of an HTTP answer its last visit.
 func eachFailed(ctx context.Context, n *app.Node, t thing, fn func(r catalog.Resource, cause string) error) error {
 	one := func(r catalog.Resource) error {
 		status := 0

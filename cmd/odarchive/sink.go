@@ -85,11 +85,16 @@ Virtuoso has no default graph to write to: give --graph.`,
 		},
 	}
 	c.bindSink(cmd, &flags)
-	cmd.Flags().Uint64Var(&flags.after, "after", 0, "begin with the changes after this position of the log, instead of with everything, if no sink has written to the endpoint")
-	cmd.Flags().StringVar(&o.Query, "query-url", "", "address that takes queries; by default that of updates, with query instead of update at its end")
-	cmd.Flags().StringVar(&o.User, "user", "", "user, for Basic or Digest authentication; the password is in ODARCHIVE_SINK_PASSWORD or --password-file, and is a bearer token without --user")
+	cmd.Flags().Uint64Var(&flags.after, "after", 0,
+		"begin with the changes after this position of the log, instead of with everything, if no sink has written to the endpoint")
+	cmd.Flags().StringVar(&o.Query, "query-url", "",
+		"address that takes queries; by default that of updates, with query instead of update at its end")
+	cmd.Flags().StringVar(&o.User, "user", "",
+		"user, for Basic or Digest authentication; the password is in ODARCHIVE_SINK_PASSWORD or --password-file, and is a bearer token "+
+			"without --user")
 	cmd.Flags().StringVar(&passwordFile, "password-file", "", "file with the password of --user, or a bearer token")
-	cmd.Flags().StringVar(&o.Graph, "graph", "", "IRI of the endpoint's graph that takes the default graph; by default the endpoint's default graph")
+	cmd.Flags().StringVar(&o.Graph, "graph", "",
+		"IRI of the endpoint's graph that takes the default graph; by default the endpoint's default graph")
 	cmd.Flags().BoolVar(&o.Replace, "replace", false, "empty that graph first if it has triples that no sink wrote")
 	number(cmd.Flags(), &o.BatchQuads, "batch", 1, unbounded, "triples in one update; 2000 by default")
 	return cmd
@@ -161,7 +166,8 @@ func (c *cli) runSink(cmd *cobra.Command, t sink.Target, f sinkFlags, every time
 	})
 }
 
-// watchedSource is sinkSource with a bar, which begins with the first progress of a round: before, the round may only wait.
+// watchedSource is sinkSource with a bar, which begins with the first progress of a round: before, the round may only
+// wait.
 func (c *cli) watchedSource(ctx context.Context) (sink.Source, func() error, error) {
 	s, end, err := c.sinkSource(ctx)
 	if err != nil {

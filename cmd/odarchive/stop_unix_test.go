@@ -35,7 +35,8 @@ func startDaemon(t *testing.T, address string, args ...string) *daemon {
 		t.Fatal(err)
 	}
 	d := &daemon{t: t, address: address, ended: make(chan struct{})}
-	d.cmd = exec.Command(program, append([]string{"serve", "--no-crawl", "--token", "secret", "--log-level", "warn", "--listen", address}, args...)...)
+	d.cmd = exec.Command(program,
+		append([]string{"serve", "--no-crawl", "--token", "secret", "--log-level", "warn", "--listen", address}, args...)...)
 	out, err := d.cmd.StderrPipe()
 	if err == nil {
 		err = d.cmd.Start()

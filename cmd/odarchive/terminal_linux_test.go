@@ -33,8 +33,8 @@ func openTerminal() (control, terminal *os.File, err error) {
 	return control, terminal, err
 }
 
-// cmdOnTerminal implements "terminal COMMAND...", which runs a command with a terminal of 100 columns as its output, and
-// prints what it wrote there.
+// cmdOnTerminal implements "terminal COMMAND...", which runs a command with a terminal of 100 columns as its output,
+// and prints what it wrote there.
 func cmdOnTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: [!] terminal COMMAND...")
@@ -46,7 +46,8 @@ func cmdOnTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(name, args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = ts.MkAbs("."), terminal, terminal
-	for _, name := range []string{"ODARCHIVE_DATA", "ODARCHIVE_ALLOW_PRIVATE_HOSTS", "ODARCHIVE_HOST_DELAY", "PATH", "HOME", "TMPDIR", "WORK"} {
+	for _, name := range []string{"ODARCHIVE_DATA", "ODARCHIVE_ALLOW_PRIVATE_HOSTS", "ODARCHIVE_HOST_DELAY", "PATH", "HOME", "TMPDIR",
+		"WORK"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	ts.Check(cmd.Start())

@@ -70,8 +70,9 @@ func (c *cli) tokenNew() *cobra.Command {
 		Short: "Print a new token, and the table for the settings file",
 		Long: `Print a new token, which is shown only now, and the [[token]] table with its hash for the settings file. The server knows the
 token after it was started with the file, or got SIGHUP.`,
-		Example: "  odarchive token new portal-team --right add --right crawl\n  odarchive token new nightly --right admin --expires 2027-12-31",
-		Args:    exactly("name"),
+		Example: "  odarchive token new portal-team --right add --right crawl\n  odarchive token new nightly --right admin --expires " +
+			"2027-12-31",
+		Args: exactly("name"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := access.CheckName(args[0]); err != nil {
 				return usageError{err}
@@ -113,7 +114,8 @@ func parseEnd(text string, now time.Time) (*time.Time, error) {
 			return &at, nil
 		}
 	}
-	return nil, usagef("--expires %q: expected a time in the future such as 2027-12-31T00:00:00Z or 2027-12-31, or hours such as 2160h", text)
+	return nil, usagef("--expires %q: expected a time in the future such as 2027-12-31T00:00:00Z or 2027-12-31, or hours such as 2160h",
+		text)
 }
 
 func (c *cli) printNewToken(name string, rights access.Right, end *time.Time, rate float64) error {
@@ -130,23 +132,27 @@ func (c *cli) printNewToken(name string, rights access.Right, end *time.Time, ra
 	if rate > 0 {
 		fmt.Fprintf(&table, "rate = %s\n", strconv.FormatFloat(rate, 'f', -1, 64))
 	}
-	return c.print(newToken{Name: name, Token: secret, Rights: rights.Names(), Hash: access.FormatHash(digest), Expires: end, Table: table.String()},
-		"The token, which is shown only now:\n\n  %s\n\nThe table for the settings file:\n\n%s", secret, strings.TrimSuffix(table.String(), "\n"))
+	return c.print(newToken{Name: name, Token: secret, Rights: rights.Names(), Hash: access.FormatHash(digest), Expires: end,
+		Table: table.String()},
+		"The token, which is shown only now:\n\n  %s\n\nThe table for the settings file:\n\n%s", secret,
+		strings.TrimSuffix(table.String(), "\n"))
 }
 
 func (c *cli) tokenList() *cobra.Command {
-	return c.tokenCommand("list", "List the tokens: names, rights, ends, last use since the server's start", "  odarchive token list", exactly(), func(ctx context.Context, k access.Keeper, _ []string) error {
-		list, err := k.ListTokens(ctx)
-		if err != nil {
-			return err
-		}
-		return c.printTokens(list)
-	})
+	return c.tokenCommand("list", "List the tokens: names, rights, ends, last use since the server's start", "  odarchive token list",
+		exactly(), func(ctx context.Context, k access.Keeper, _ []string) error {
+			list, err := k.ListTokens(ctx)
+			if err != nil {
+				return err
+			}
+			return c.printTokens(list)
+		})
 }
 
 func (c *cli) tokenRevoke() *cobra.Command {
 	return c.tokenCommand("revoke NAME", "Make the tokens with a name invalid for ever, at once",
-		"  odarchive token revoke portal-team\n  odarchive token revoke portal-team --endpoint https://archive.example.org/ --token-file admin.token", exactly("name"), func(ctx context.Context, k access.Keeper, args []string) error {
+		"  odarchive token revoke portal-team\n  odarchive token revoke portal-team --endpoint https://archive.example.org/ --token-file "+
+			"admin.token", exactly("name"), func(ctx context.Context, k access.Keeper, args []string) error {
 			list, err := k.RevokeToken(ctx, args[0])
 			if err != nil {
 				return err
@@ -159,7 +165,8 @@ func (c *cli) tokenRevoke() *cobra.Command {
 }
 
 // tokenCommand returns a command about tokens. do carries it out, here or in the server.
-func (c *cli) tokenCommand(use, short, example string, args cobra.PositionalArgs, do func(context.Context, access.Keeper, []string) error) *cobra.Command {
+func (c *cli) tokenCommand(use, short, example string, args cobra.PositionalArgs,
+	do func(context.Context, access.Keeper, []string) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: example, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error {

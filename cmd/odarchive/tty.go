@@ -12,8 +12,8 @@ import (
 // errBinary is the error of writing what is no text to a terminal, as curl has it.
 var errBinary = errors.New("the output is binary and is not written to a terminal: name a file with -o FILE (or > FILE), or use a pipe")
 
-// tty is a terminal as standard output. Texts of strangers cannot control it: control characters, and those that turn the
-// direction of what follows, are shown as escapes. What contains a zero byte is no text, and an error.
+// tty is a terminal as standard output. Texts of strangers cannot control it: control characters, and those that turn
+// the direction of what follows, are shown as escapes. What contains a zero byte is no text, and an error.
 type tty struct {
 	to io.Writer
 

@@ -64,12 +64,13 @@ func (c *cli) takeAddresses(root *cobra.Command) {
 	}
 }
 
-// withScheme returns an address as it is fetched: one without a scheme, as people write it, is taken as https, or as http
-// for an IP address, localhost, or a port. What looks like no host stays as it is.
+// withScheme returns an address as it is fetched: one without a scheme, as people write it, is taken as https, or as
+// http for an IP address, localhost, or a port. What looks like no host stays as it is.
 func (c *cli) withScheme(link string) string {
 	host, _, _ := strings.Cut(strings.TrimSpace(link), "/")
 	name, port, _ := strings.Cut(host, ":")
-	if strings.Contains(link, "://") || strings.ContainsAny(host, " @?#\\[]") || strings.Trim(port, "0123456789") != "" || name != "localhost" && strings.Count(strings.Trim(name, "."), ".") == 0 {
+	if strings.Contains(link, "://") || strings.ContainsAny(host, " @?#\\[]") || strings.Trim(port, "0123456789") != "" ||
+		name != "localhost" && strings.Count(strings.Trim(name, "."), ".") == 0 {
 		return link
 	}
 	scheme := "https://"
@@ -162,7 +163,8 @@ func yieldBelow(cmd *cobra.Command, yield func(*cobra.Command) bool) bool {
 
 // isForShells reports whether a command of the library writes a script for a shell, or answers one.
 func isForShells(cmd *cobra.Command) bool {
-	return cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd || cmd.HasParent() && cmd.Parent().Name() == "completion"
+	return cmd.Name() == cobra.ShellCompRequestCmd || cmd.Name() == cobra.ShellCompNoDescRequestCmd || cmd.HasParent() &&
+		cmd.Parent().Name() == "completion"
 }
 
 // settings returns the names of the flags of all commands, since one file may have settings for all commands.
@@ -273,8 +275,8 @@ func (v *onceValue) Set(s string) error {
 	return v.Value.Set(s)
 }
 
-// onlyOnce makes the command of a command line refuse a flag that is given twice with different values, unless it takes a
-// list: otherwise the last one would win without a word. parsed ends that; before, the flags cannot print their help.
+// onlyOnce makes the command of a command line refuse a flag that is given twice with different values, unless it takes
+// a list: otherwise the last one would win without a word. parsed ends that; before, the flags cannot print their help.
 func onlyOnce(root *cobra.Command, args []string) (parsed func()) {
 	cmd, _, err := root.Find(args)
 	if err != nil {

@@ -49,8 +49,10 @@ func (c *cli) listMoments(ctx context.Context, url string) error {
 	list := h.Moments()
 	for _, m := range list {
 		line := momentsLine{m.From, m.To, m.First, m.Last, m.Snapshots, m.Bytes, m.Epochs}
-		err := c.print(line, "from %s to %s: write sets %d to %d, %s, %s of log, %s", m.From.Format(timeOfCommit), m.To.Format(timeOfCommit), m.First, m.Last,
-			english.Plural(m.Snapshots, "state file", ""), humanize.IBytes(uint64(max(m.Bytes, 0))), english.Plural(m.Epochs, "start of a writer", "starts of writers"))
+		err := c.print(line, "from %s to %s: write sets %d to %d, %s, %s of log, %s", m.From.Format(timeOfCommit),
+			m.To.Format(timeOfCommit), m.First, m.Last,
+			english.Plural(m.Snapshots, "state file", ""), humanize.IBytes(uint64(max(m.Bytes, 0))),
+			english.Plural(m.Epochs, "start of a writer", "starts of writers"))
 		if err != nil {
 			return err
 		}
@@ -87,7 +89,8 @@ func (c *cli) verifyVault(ctx context.Context, url string) error {
 				return err
 			}
 		}
-		err = c.print(v, "%s, %s, %s read: %s", english.Plural(v.Objects, "object", ""), english.Plural(int(v.Records), "record", ""), humanize.IBytes(uint64(max(v.Bytes, 0))), english.Plural(len(v.Faults), "fault", ""))
+		err = c.print(v, "%s, %s, %s read: %s", english.Plural(v.Objects, "object", ""), english.Plural(int(v.Records), "record", ""),
+			humanize.IBytes(uint64(max(v.Bytes, 0))), english.Plural(len(v.Faults), "fault", ""))
 	}
 	if err == nil && len(v.Faults) > 0 {
 		err = fmt.Errorf("%s: the backup is damaged", url)
@@ -136,7 +139,9 @@ func (c *cli) restoreVaultOnce(ctx context.Context, url, at, withdrawals string,
 		for _, hole := range target.Holes {
 			fmt.Fprintf(c.stderr, "odarchive: %s\n", hole)
 		}
-		return fmt.Errorf("%s: the backup lacks what was acknowledged: an archive as of %s, write set %d, can be restored with --incomplete", url, target.Time.Format(timeOfCommit), target.Number)
+		return fmt.Errorf(
+			"%s: the backup lacks what was acknowledged: an archive as of %s, write set %d, can be restored with --incomplete", url,
+			target.Time.Format(timeOfCommit), target.Number)
 	}
 	bar := c.progress(-1, "bytes")
 	var read int64
@@ -150,5 +155,6 @@ func (c *cli) restoreVaultOnce(ctx context.Context, url, at, withdrawals string,
 			return err
 		}
 	}
-	return c.print(restored{c.cfg.Data, target.Time, target.Number}, "%s: the archive as of %s, write set %d", c.cfg.Data, target.Time.Format(timeOfCommit), target.Number)
+	return c.print(restored{c.cfg.Data, target.Time, target.Number}, "%s: the archive as of %s, write set %d", c.cfg.Data,
+		target.Time.Format(timeOfCommit), target.Number)
 }

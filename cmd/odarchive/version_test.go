@@ -9,11 +9,12 @@ func TestAProgramBuiltWithoutGitSaysWhatTheLinkerTold(t *testing.T) {
 	t.Parallel()
 	unknown := build{Version: "devel", Go: "go1.26", Platform: "linux/arm64"}
 	for stamp, want := range map[string]string{
-		"":                                      "odarchive devel\nbuilt with go1.26 for linux/arm64\n",
-		"nonsense":                              "odarchive devel\nbuilt with go1.26 for linux/arm64\n",
-		"v1.2.3,,":                              "odarchive v1.2.3\nbuilt with go1.26 for linux/arm64\n",
-		"v1,abc,now":                            "odarchive v1\nrevision abc of now\nbuilt with go1.26 for linux/arm64\n",
-		"v1.0.0+dirty,abc,2026-11-23T00:00:00Z": "odarchive v1.0.0+dirty\nrevision abc of 2026-11-23T00:00:00Z, modified\nbuilt with go1.26 for linux/arm64\n",
+		"":           "odarchive devel\nbuilt with go1.26 for linux/arm64\n",
+		"nonsense":   "odarchive devel\nbuilt with go1.26 for linux/arm64\n",
+		"v1.2.3,,":   "odarchive v1.2.3\nbuilt with go1.26 for linux/arm64\n",
+		"v1,abc,now": "odarchive v1\nrevision abc of now\nbuilt with go1.26 for linux/arm64\n",
+		"v1.0.0+dirty,abc,2026-11-23T00:00:00Z": "odarchive v1.0.0+dirty\nrevision abc of 2026-11-23T00:00:00Z, modified\nbuilt with " +
+			"go1.26 for linux/arm64\n",
 	} {
 		if got := unknown.told(stamp).String(); got != want {
 			t.Errorf("told %q, it says %q, want %q", stamp, got, want)

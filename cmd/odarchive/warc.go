@@ -15,6 +15,7 @@ func (c *cli) warc() *cobra.Command {
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(c.warcExport(), c.warcImport(), c.warcIndex(), c.warcFilter(), c.warcCat(), c.warcCheck(), c.warcGraph(), c.warcWAT(), c.warcWET())
+	cmd.AddCommand(c.warcExport(), c.warcImport(), c.warcIndex(), c.warcFilter(), c.warcCat(), c.warcCheck(), c.warcGraph(), c.warcWAT(),
+		c.warcWET())
 	return cmd
 }

@@ -48,7 +48,8 @@ on standard output with the offset of the record or gzip member; with any, the e
 						case r.Faults == 0 && r.Records == 0:
 							fmt.Fprintf(c.stdout, "%s: empty; there are no records\n", file.Name)
 						case r.Faults == 0:
-							fmt.Fprintf(c.stdout, "%s: sound; %s, %s compared\n", file.Name, english.Plural(r.Records, "record", ""), english.Plural(r.Digests, "digest", ""))
+							fmt.Fprintf(c.stdout, "%s: sound; %s, %s compared\n", file.Name, english.Plural(r.Records, "record", ""),
+								english.Plural(r.Digests, "digest", ""))
 						}
 					}
 					return nil

@@ -10,8 +10,8 @@ import (
 	"odarchive/crawler/exchange/warc"
 )
 
-// TestEveryCommandInTheDocumentOnWARCRuns runs the commands of crawler/exchange/warc/README.md, in order, on a small file. Each
-// must succeed and write something.
+// TestEveryCommandInTheDocumentOnWARCRuns runs the commands of crawler/exchange/warc/README.md, in order, on a small
+// file. Each must succeed and write something.
 func TestEveryCommandInTheDocumentOnWARCRuns(t *testing.T) {
 	document, err := os.ReadFile("../../crawler/exchange/warc/README.md")
 	if err != nil {
@@ -75,13 +75,16 @@ func writeCrawl(t *testing.T, name string) {
 	var b bytes.Buffer
 	w := warc.NewWriter(&b)
 	for i, r := range [][4]string{
-		{"http://a.example/", "2024-01-01T00:00:00Z", "200 OK\r\nContent-Type: text/html", "<title>Page</title><a href='http://b.example/x'>other</a><a href=/data.csv>data</a>"},
+		{"http://a.example/", "2024-01-01T00:00:00Z", "200 OK\r\nContent-Type: text/html",
+			"<title>Page</title><a href='http://b.example/x'>other</a><a href=/data.csv>data</a>"},
 		{"http://a.example/data.csv", "2024-02-01T00:00:00Z", "200 OK\r\nContent-Type: text/csv", "id,name\n1,one\n2,two\n"},
 		{"http://a.example/data.csv", "2025-02-01T00:00:00Z", "200 OK\r\nContent-Type: text/csv", "id,name\n1,one\n2,two\n3,three\n"},
 		{"http://a.example/gone", "2025-02-01T00:00:00Z", "404 Not Found\r\nContent-Type: text/html", "no"},
 	} {
 		rec := &warc.Record{Block: bytes.NewReader([]byte("HTTP/1.1 " + r[2] + "\r\n\r\n" + r[3]))}
-		for _, f := range [][2]string{{"WARC-Type", "response"}, {"WARC-Record-ID", fmt.Sprintf("<urn:uuid:00000000-0000-4000-8000-%012d>", i)}, {"WARC-Date", r[1]}, {"WARC-Target-URI", r[0]}, {"Content-Type", warc.HTTPResponse}} {
+		for _, f := range [][2]string{{"WARC-Type", "response"},
+			{"WARC-Record-ID", fmt.Sprintf("<urn:uuid:00000000-0000-4000-8000-%012d>", i)}, {"WARC-Date", r[1]}, {"WARC-Target-URI", r[0]},
+			{"Content-Type", warc.HTTPResponse}} {
 			rec.Header.Add(f[0], f[1])
 		}
 		if err := w.Write(rec); err != nil {

@@ -94,8 +94,8 @@ func listed(args []string) (names []string, err error) {
 // maxListLine bounds a line of a list of files or of an index, in bytes.
 const maxListLine = 1 << 20
 
-// eachListLine calls f with the number, from 1, and the text of each line of a file that is not blank. White space around
-// the text is removed. A file whose name ends in .gz is decompressed.
+// eachListLine calls f with the number, from 1, and the text of each line of a file that is not blank. White space
+// around the text is removed. A file whose name ends in .gz is decompressed.
 func eachListLine(name string, f func(n int, line string) error) (err error) {
 	file, err := os.Open(name)
 	if err != nil {

@@ -52,7 +52,8 @@ copied unchanged. If FILE.cdxj, the output of 'warc index', is next to a file an
 			copied := 0
 			err = c.writeTo(out, func(w io.Writer) error {
 				buffered := bufio.NewWriterSize(w, 256<<10)
-				s := &selection{ctx: cmd.Context(), filter: f, left: limit, out: buffered, found: found, compress: strings.HasSuffix(strings.ToLower(out), ".gz"), asItIs: out == "-" || out == ""}
+				s := &selection{ctx: cmd.Context(), filter: f, left: limit, out: buffered, found: found,
+					compress: strings.HasSuffix(strings.ToLower(out), ".gz"), asItIs: out == "-" || out == ""}
 				err := c.eachWARC(cmd.Context(), args, func(o *wacz.Opened, file wacz.File) error {
 					if limit > 0 && s.left == 0 {
 						return nil
@@ -138,7 +139,8 @@ func (s *selection) byIndex(file wacz.File, packed bool) (done bool, err error) 
 		return false, nil // the file can be read without an index
 	}
 	defer index.Close()
-	if len(index.Metas) != 1 || index.Metas[0].Size != file.Size || index.Metas[0].File != filepath.Base(file.Name) || !s.filter.Indexed(index.Metas[0].Unlisted) {
+	if len(index.Metas) != 1 || index.Metas[0].Size != file.Size || index.Metas[0].File != filepath.Base(file.Name) ||
+		!s.filter.Indexed(index.Metas[0].Unlisted) {
 		return false, nil
 	}
 	var spans []cdxj.Span

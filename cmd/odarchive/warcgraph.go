@@ -85,7 +85,9 @@ func (e *edges) begin() {
 	case "dot":
 		e.out.WriteString("digraph links {\n")
 	case "graphml":
-		e.out.WriteString(xml.Header + "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n<key id=\"address\" for=\"node\" attr.name=\"address\" attr.type=\"string\"/>\n<graph id=\"links\" edgedefault=\"directed\">\n")
+		e.out.WriteString(xml.Header +
+			"<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n<key id=\"address\" for=\"node\" attr.name=\"address\" " +
+			"attr.type=\"string\"/>\n<graph id=\"links\" edgedefault=\"directed\">\n")
 	}
 }
 
@@ -171,9 +173,12 @@ func (c *cli) warcDerive(name, what, long string, kind derive.Kind) *cobra.Comma
 }
 
 func (c *cli) warcWAT() *cobra.Command {
-	return c.warcDerive("wat", "descriptions", `Write a WARC file with a metadata record for each response: its WARC and HTTP heads as JSON, and title and links of pages.`, derive.WAT)
+	return c.warcDerive("wat", "descriptions",
+		`Write a WARC file with a metadata record for each response: its WARC and HTTP heads as JSON, and title and links of pages.`,
+		derive.WAT)
 }
 
 func (c *cli) warcWET() *cobra.Command {
-	return c.warcDerive("wet", "texts", `Write a WARC file with a conversion record for each web page: its text, a line for each block.`, derive.WET)
+	return c.warcDerive("wet", "texts", `Write a WARC file with a conversion record for each web page: its text, a line for each block.`,
+		derive.WET)
 }

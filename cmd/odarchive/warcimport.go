@@ -58,7 +58,8 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 				return func(_ *wacz.Opened, file wacz.File) error {
 					bar := c.progress(-1, "captures")
 					defer bar.done()
-					done, err := n.ImportWARC(ctx, file, dry, found.of(file.Name), func(i, all int) { bar.set(int64(i), fmt.Sprintf("of %d", all)) })
+					done, err := n.ImportWARC(ctx, file, dry, found.of(file.Name),
+						func(i, all int) { bar.set(int64(i), fmt.Sprintf("of %d", all)) })
 					total.Versions += done.Versions
 					total.Unchanged += done.Unchanged
 					total.Others += done.Others
@@ -80,7 +81,8 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 				return usagef("a part of a file is imported by itself: give one argument, without --records and --dry-run")
 			}
 			if index != "" && c.call != nil {
-				return usagef("--cdx reads files that the index names, so it needs the archive's directory for itself: stop the server first")
+				return usagef(
+					"--cdx reads files that the index names, so it needs the archive's directory for itself: stop the server first")
 			}
 			if dry && asRows {
 				return usagef("--dry-run writes nothing, and --records does")
@@ -94,7 +96,8 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 				if err := c.eachWARC(ctx, args, one(nil)); err != nil {
 					return err
 				}
-				return errors.Join(c.print(total, "%s could be imported, %s not", english.Plural(total.Versions, "capture", ""), english.Plural(total.Others, "record", "")), found.err())
+				return errors.Join(c.print(total, "%s could be imported, %s not", english.Plural(total.Versions, "capture", ""),
+					english.Plural(total.Others, "record", "")), found.err())
 			}
 			err := c.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
 				each := one(n.Crawl)
@@ -130,9 +133,11 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 			}
 			withdrawn := ""
 			if total.Withdrawn > 0 {
-				withdrawn = ", " + english.Plural(total.Withdrawn, "capture", "") + " refused because the bytes were withdrawn or the URL is never kept"
+				withdrawn = ", " + english.Plural(total.Withdrawn, "capture", "") +
+					" refused because the bytes were withdrawn or the URL is never kept"
 			}
-			printErr := c.summary(total, "%s imported; %s unchanged, %s without a version%s", english.Plural(total.Versions, "version", ""), english.Plural(total.Unchanged, "capture", ""), english.Plural(total.Others, "record", ""), withdrawn)
+			printErr := c.summary(total, "%s imported; %s unchanged, %s without a version%s", english.Plural(total.Versions, "version", ""),
+				english.Plural(total.Unchanged, "capture", ""), english.Plural(total.Others, "record", ""), withdrawn)
 			return errors.Join(err, printErr, found.err())
 		},
 	}

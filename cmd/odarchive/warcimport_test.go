@@ -13,15 +13,18 @@ import (
 // captureOf returns a response record in a gzip member of its own.
 func captureOf(url, head, body string, fields ...string) string {
 	block := "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n" + head + "\r\n" + body
-	return packed(fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Target-URI: %[1]s\r\n"+
-		"Content-Type: application/http;msgtype=response\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", url, strings.Join(append(fields, ""), "\r\n"), len(block), block))
+	return packed(fmt.Sprintf(
+		"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Target-URI: %[1]s\r\n"+
+			"Content-Type: application/http;msgtype=response\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n", url,
+		strings.Join(append(fields, ""), "\r\n"), len(block), block))
 }
 
 // recordOf returns a response record of a text whose header announces a content of length bytes; 0 for the right one.
 func recordOf(url, body string, length int) string {
 	block := "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + body
-	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Target-URI: %[1]s\r\n"+
-		"Content-Type: application/http;msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", url, max(length, len(block)), block)
+	return fmt.Sprintf(
+		"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2024-01-01T00:00:00Z\r\nWARC-Target-URI: %[1]s\r\n"+
+			"Content-Type: application/http;msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", url, max(length, len(block)), block)
 }
 
 func packed(text string) string {
@@ -92,7 +95,8 @@ func TestADamagedRecordGetsNoBytesOfTheNextOneWhereRecordsShareMembers(t *testin
 
 func TestAnImportThatFailsAtOnceCountsNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if status, out, errs := ran(t, "warc", "import", "missing.warc.gz"); status == 0 || out != "" || !strings.Contains(errs, "missing.warc.gz") {
+	if status, out, errs := ran(t, "warc", "import", "missing.warc.gz"); status == 0 || out != "" ||
+		!strings.Contains(errs, "missing.warc.gz") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 }
@@ -118,18 +122,23 @@ func TestADamagedFileOfAPackageDoesNotKeepTheOthersOut(t *testing.T) {
 	if err := os.WriteFile("a.wacz", pack, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if status, out, errs := ran(t, "warc", "import", "a.wacz"); status != 1 || !strings.HasPrefix(out, "2 versions imported") || !strings.Contains(errs, `unpack "archive/2.warc"`) {
+	if status, out, errs := ran(t, "warc", "import", "a.wacz"); status != 1 || !strings.HasPrefix(out, "2 versions imported") ||
+		!strings.Contains(errs, `unpack "archive/2.warc"`) {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
-	if status, out, errs := ran(t, "warc", "check", "a.wacz"); status != 1 || !strings.Contains(out, `unpack "archive/2.warc"`) || !strings.Contains(out, "a.wacz!archive/3.warc: sound") {
+	if status, out, errs := ran(t, "warc", "check", "a.wacz"); status != 1 || !strings.Contains(out, `unpack "archive/2.warc"`) ||
+		!strings.Contains(out, "a.wacz!archive/3.warc: sound") {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
 }
 
 func TestURIsOfOtherBytesThanUTF8StayApart(t *testing.T) {
 	t.Chdir(t.TempDir())
-	revisit := packed("WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:x:r>\r\nWARC-Date: 2025-01-01T00:00:00Z\r\nWARC-Target-URI: http://a.example/again\r\n" +
-		"WARC-Refers-To-Target-URI: http://a.example/caf\xe9\r\nWARC-Refers-To-Date: 2024-01-01T00:00:00Z\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
+	revisit := packed(
+		"WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Record-ID: <urn:x:r>\r\nWARC-Date: 2025-01-01T00:00:00Z\r\nWARC-Target-URI: " +
+			"http://a.example/again\r\n" +
+			"WARC-Refers-To-Target-URI: http://a.example/caf\xe9\r\nWARC-Refers-To-Date: 2024-01-01T00:00:00Z\r\nContent-Length: " +
+			"0\r\n\r\n\r\n\r\n")
 	file := captureOf("http://a.example/caf\xe9", "", "one") + captureOf("http://a.example/caf\xe8", "", "two!") + revisit
 	if err := os.WriteFile("a.warc.gz", []byte(file), 0o600); err != nil {
 		t.Fatal(err)

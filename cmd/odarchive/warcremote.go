@@ -70,9 +70,11 @@ func (c *cli) openSpan(ctx context.Context, n *app.Node, name string, span cdxj.
 		file, size, done = local, info.Size(), remove
 	}
 	if span.Offset >= size || span.Length > size-span.Offset {
-		return part, nil, errors.Join(fmt.Errorf("%s has %d bytes; there are no %d at offset %d", name, size, span.Length, span.Offset), done())
+		return part, nil, errors.Join(fmt.Errorf("%s has %d bytes; there are no %d at offset %d", name, size, span.Length, span.Offset),
+			done())
 	}
-	part = wacz.File{Name: fmt.Sprintf("%s, from %d", name, span.Offset), ReaderAt: io.NewSectionReader(file, span.Offset, span.Length), Size: span.Length}
+	part = wacz.File{Name: fmt.Sprintf("%s, from %d", name, span.Offset), ReaderAt: io.NewSectionReader(file, span.Offset, span.Length),
+		Size: span.Length}
 	return part, done, nil
 }
 
@@ -127,7 +129,8 @@ func (c *cli) inSentWARC(ctx context.Context, name string, f func(*wacz.Opened) 
 
 // importListed imports the captures of an index, one after the other. base is the folder or the address below which the
 // files are that the index names. A line that does not name a part of a file is a fault.
-func (c *cli) importListed(ctx context.Context, n *app.Node, index, base string, found *faults, one func(*wacz.Opened, wacz.File) error) error {
+func (c *cli) importListed(ctx context.Context, n *app.Node, index, base string, found *faults,
+	one func(*wacz.Opened, wacz.File) error) error {
 	return eachListLine(index, func(number int, line string) error {
 		if strings.HasPrefix(line, "!") { // describes the index
 			return nil

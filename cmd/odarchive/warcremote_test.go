@@ -95,7 +95,8 @@ func TestOfAPackageOnTheWebOnlyWhatIsNeededIsFetched(t *testing.T) {
 	var pack bytes.Buffer
 	z := zip.NewWriter(&pack)
 	for name, text := range map[string]string{
-		"archive/a.warc.gz": captureOf("http://a.example/1", "", "a,b\n1,2\n") + captureOf("http://a.example/2", "", noise(300_000)), "pages/video.bin": noise(8 << 20), "indexes/index.idx": noise(4 << 20),
+		"archive/a.warc.gz": captureOf("http://a.example/1", "", "a,b\n1,2\n") + captureOf("http://a.example/2", "", noise(300_000)),
+		"pages/video.bin":   noise(8 << 20), "indexes/index.idx": noise(4 << 20),
 	} {
 		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 		if err != nil {
@@ -139,24 +140,30 @@ func TestAFileOnTheWebThatChangesMeanwhileIsNotImported(t *testing.T) {
 func TestAPartOfAFileOnTheWebIsImportedByItself(t *testing.T) {
 	t.Chdir(t.TempDir())
 	h := newHoldings(t)
-	one, two, three := captureOf("http://a.example/1", "", noise(90_000)), captureOf("http://a.example/2", "", noise(1000)), captureOf("http://a.example/3", "", noise(2000))
+	one, two, three := captureOf("http://a.example/1", "", noise(90_000)), captureOf("http://a.example/2", "", noise(1000)),
+		captureOf("http://a.example/3", "", noise(2000))
 	h.files["/crawl/a.warc.gz"] = []byte(one + two + three)
 	status, out, errs := importing(t, h.URL+"/crawl/a.warc.gz", "--offset", fmt.Sprint(len(one)), "--length", fmt.Sprint(len(two)))
-	if requests, sent := h.since(); status != 0 || !strings.HasPrefix(out, "1 version imported") || requests != 1 || sent != int64(len(two)) {
+	if requests, sent := h.since(); status != 0 || !strings.HasPrefix(out, "1 version imported") || requests != 1 ||
+		sent != int64(len(two)) {
 		t.Errorf("exit %d, %s%s; %d requests, %d bytes", status, out, errs, requests, sent)
 	}
 	line := func(offset, length int, name string) string {
-		return fmt.Sprintf("example,a)/x 20240101000000 {\"url\":\"http://a.example/x\",\"offset\":\"%d\",\"length\":\"%d\",\"filename\":%q}\n", offset, length, name)
+		return fmt.Sprintf(
+			"example,a)/x 20240101000000 {\"url\":\"http://a.example/x\",\"offset\":\"%d\",\"length\":\"%d\",\"filename\":%q}\n", offset,
+			length, name)
 	}
 	index := line(0, len(one), "crawl/a.warc.gz") + line(len(one)+len(two), len(three), "crawl/a.warc.gz")
 	if err := os.WriteFile("good.cdxj", []byte(index), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	status, out, errs = importing(t, "--cdx", "good.cdxj", h.URL+"/")
-	if requests, sent := h.since(); status != 0 || !strings.HasPrefix(out, "2 versions imported") || requests != 2 || sent != int64(len(one)+len(three)) {
+	if requests, sent := h.since(); status != 0 || !strings.HasPrefix(out, "2 versions imported") || requests != 2 ||
+		sent != int64(len(one)+len(three)) {
 		t.Errorf("exit %d, %s%s; %d requests, %d bytes", status, out, errs, requests, sent)
 	}
-	index = "no line\n" + line(0, len(one), "../a.warc.gz") + line(0, 1<<30, "crawl/a.warc.gz") + line(0, 10, "crawl/b.warc.gz") + line(0, len(one), "crawl/a.warc.gz")
+	index = "no line\n" + line(0, len(one), "../a.warc.gz") + line(0, 1<<30, "crawl/a.warc.gz") + line(0, 10, "crawl/b.warc.gz") + line(0,
+		len(one), "crawl/a.warc.gz")
 	if err := os.WriteFile("bad.cdxj", []byte(index), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +171,8 @@ func TestAPartOfAFileOnTheWebIsImportedByItself(t *testing.T) {
 	if status != 1 || !strings.HasPrefix(out, "0 versions imported; 1 capture unchanged") || strings.Count(errs, "bad.cdxj: line ") != 4 {
 		t.Errorf("exit %d, %s%s", status, out, errs)
 	}
-	if status, _, errs := ran(t, "warc", "import", "--host-delay", "0s", h.URL+"/crawl/a.warc.gz"); status != 1 || !strings.Contains(errs, "blocked") {
+	if status, _, errs := ran(t, "warc", "import", "--host-delay", "0s", h.URL+"/crawl/a.warc.gz"); status != 1 ||
+		!strings.Contains(errs, "blocked") {
 		t.Errorf("a private host: exit %d, %s", status, errs)
 	}
 	if status, _, _ := ran(t, "warc", "import", h.URL+"/crawl/a.warc.gz", "--offset", "3"); status != 2 {

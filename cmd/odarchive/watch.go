@@ -51,7 +51,8 @@ func (c *cli) watchCrawl(n *app.Node, opts *crawler.RunOptions, seen *ending) (e
 
 // crawlNote says how a crawl goes, and what it waits for.
 func crawlNote(n *app.Node, sum crawler.Summary, failed, indexing int) string {
-	note := fmt.Sprintf("%d kept, %d failed, %s", sum.Outcomes[catalog.Archived]+sum.Outcomes[catalog.Unchanged], failed, humanize.IBytes(uint64(sum.Bytes)))
+	note := fmt.Sprintf("%d kept, %d failed, %s", sum.Outcomes[catalog.Archived]+sum.Outcomes[catalog.Unchanged], failed,
+		humanize.IBytes(uint64(sum.Bytes)))
 	if indexing > 0 {
 		return fmt.Sprintf("%s, looking for columns to join: %d versions left", note, indexing)
 	}
@@ -70,8 +71,8 @@ func crawlNote(n *app.Node, sum crawler.Summary, failed, indexing int) string {
 // maxPlanned is how many hosts planned reads.
 const maxPlanned = 20_000
 
-// planned returns how many files a crawl is going to fetch, -1 if that is not known, and how long the host with the most
-// of them takes at least, by the pauses between its requests.
+// planned returns how many files a crawl is going to fetch, -1 if that is not known, and how long the host with the
+// most of them takes at least, by the pauses between its requests.
 func planned(n *app.Node, opts crawler.RunOptions) (files int64, slowest time.Duration) {
 	switch {
 	case len(opts.URLs) > 0:

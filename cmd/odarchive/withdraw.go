@@ -100,7 +100,8 @@ func (c *cli) printWithdrawn(done catalog.Withdrawn, then string) error {
 		what = "would be withdrawn"
 	}
 	for _, v := range done.Versions {
-		if _, err := fmt.Fprintf(c.stdout, "%s\t%s\t%s\t%s\n", v.IRI, v.URL, v.At.UTC().Format("2006-01-02"), humanize.Bytes(uint64(max(v.Size, 0)))); err != nil {
+		if _, err := fmt.Fprintf(c.stdout, "%s\t%s\t%s\t%s\n", v.IRI, v.URL, v.At.UTC().Format("2006-01-02"),
+			humanize.Bytes(uint64(max(v.Size, 0)))); err != nil {
 			return err
 		}
 	}
@@ -125,7 +126,8 @@ func (c *cli) printWithdrawn(done catalog.Withdrawn, then string) error {
 		if one.Kind == store.OCFLCopy {
 			then = " until the next export to it"
 		}
-		if _, err := fmt.Fprintf(c.stdout, "%s of %s still has them%s: %s\n", one.Kind, one.At.UTC().Format("2006-01-02 15:04:05"), then, printable(one.Name)); err != nil {
+		if _, err := fmt.Fprintf(c.stdout, "%s of %s still has them%s: %s\n", one.Kind, one.At.UTC().Format("2006-01-02 15:04:05"), then,
+			printable(one.Name)); err != nil {
 			return err
 		}
 	}

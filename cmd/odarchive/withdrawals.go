@@ -30,7 +30,8 @@ list beside your backups: 'odarchive restore --withdrawals' takes away again wha
 					if c.json {
 						return json.NewEncoder(c.stdout).Encode(b)
 					}
-					_, err := fmt.Fprintf(c.stdout, "%s\t%s\t%s\t%d\t%s\t%s\n", n.Mint.Version(b.Version), b.URL, b.At.UTC().Format("2006-01-02"), b.Status, printable(b.Reason), printable(b.Basis))
+					_, err := fmt.Fprintf(c.stdout, "%s\t%s\t%s\t%d\t%s\t%s\n", n.Mint.Version(b.Version), b.URL,
+						b.At.UTC().Format("2006-01-02"), b.Status, printable(b.Reason), printable(b.Basis))
 					return err
 				})
 			})
@@ -57,7 +58,8 @@ func (c *cli) withdrawAgain(ctx context.Context, name string) error {
 		}
 		fmt.Fprintf(c.stderr, "odarchive: %s withdrawn again\n", english.Plural(versions, "version", ""))
 		if left > 0 {
-			fmt.Fprintf(c.stderr, "odarchive: %s left to the rules of retention, which remove old versions again\n", english.Plural(left, "version is", "versions are"))
+			fmt.Fprintf(c.stderr, "odarchive: %s left to the rules of retention, which remove old versions again\n",
+				english.Plural(left, "version is", "versions are"))
 		}
 		return nil
 	})

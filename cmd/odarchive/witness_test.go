@@ -21,9 +21,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cmdWitness implements "witness VAR FILE", which serves files at a new address, sets VAR to it and VARHOST to its host,
-// and appends a line to FILE for each request: path, User-Agent, login, cookies and X-Key. /private/ is forbidden by
-// robots.txt, /to/ADDRESS/PATH redirects there, and /fails/ has status 500.
+// cmdWitness implements "witness VAR FILE", which serves files at a new address, sets VAR to it and VARHOST to its
+// host, and appends a line to FILE for each request: path, User-Agent, login, cookies and X-Key. /private/ is forbidden
+// by robots.txt, /to/ADDRESS/PATH redirects there, and /fails/ has status 500.
 func cmdWitness(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: witness VAR FILE")
@@ -68,7 +68,8 @@ func cmdProxy(ts *testscript.TestScript, neg bool, args []string) {
 		if err != nil {
 			return
 		}
-		if login := base64.StdEncoding.EncodeToString([]byte("proxyuser:hunterproxy")); req.Header.Get("Proxy-Authorization") != "Basic "+login {
+		if login := base64.StdEncoding.EncodeToString([]byte("proxyuser:hunterproxy")); req.Header.Get("Proxy-Authorization") != "Basic "+
+			login {
 			note("refused")
 			fmt.Fprint(conn, "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
 			return
@@ -108,8 +109,8 @@ func noteTo(ts *testscript.TestScript, name string) func(format string, args ...
 	}
 }
 
-// cmdNowhere implements "nowhere TEXT... -- PATH...", which fails if a file below a path contains one of the texts, or has
-// it in its name. It looks into gzip files, too.
+// cmdNowhere implements "nowhere TEXT... -- PATH...", which fails if a file below a path contains one of the texts, or
+// has it in its name. It looks into gzip files, too.
 func cmdNowhere(ts *testscript.TestScript, neg bool, args []string) {
 	texts := args
 	for i, a := range args {
@@ -153,8 +154,8 @@ func cmdNowhere(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdTSA implements "tsa VAR FILE", which starts a time-stamping authority, sets VAR to its address, and writes its root
-// certificate to FILE. At /late it stamps with a time long ago, and at /big it answers with zeros without end.
+// cmdTSA implements "tsa VAR FILE", which starts a time-stamping authority, sets VAR to its address, and writes its
+// root certificate to FILE. At /late it stamps with a time long ago, and at /big it answers with zeros without end.
 func cmdTSA(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: tsa VAR FILE")

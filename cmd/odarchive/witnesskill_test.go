@@ -97,9 +97,10 @@ func TestAKilledWitnessNeverCosignsTwoHistories(t *testing.T) {
 		t.Fatal(err)
 	}
 	honest, fork := newKilledLog(t, file("log.key"), 0), newKilledLog(t, file("stolen.key"), 1)
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", file("sock"))
-	}}}
+	client := &http.Client{
+		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", file("sock"))
+		}}}
 	submit := func(l *killedLog, note []byte, last int) error {
 		ctx, cancel := context.WithTimeout(t.Context(), signTime)
 		defer cancel()
@@ -108,7 +109,8 @@ func TestAKilledWitnessNeverCosignsTwoHistories(t *testing.T) {
 	}
 	cosigned := 0
 	for round := range 5 {
-		witness := launch(t, "log", "witness", "serve", "--key", file("log.pub"), "--witness-key", file("witness.key"), "--state", file("seen"), "--listen", "unix:"+file("sock"))
+		witness := launch(t, "log", "witness", "serve", "--key", file("log.pub"), "--witness-key", file("witness.key"), "--state",
+			file("seen"), "--listen", "unix:"+file("sock"))
 		var once sync.Once
 		kill := func() {
 			once.Do(func() {

@@ -66,7 +66,8 @@ func (c *cli) checkWorkers() error {
 		return usagef("--nats and --read-only: workers need an archive that can be written")
 	}
 	if c.cfg.Fetch.WARC != "" {
-		fmt.Fprintln(c.stderr, "odarchive: with --warc this process fetches everything itself, since it writes what was on the wire; workers get nothing to do")
+		fmt.Fprintln(c.stderr,
+			"odarchive: with --warc this process fetches everything itself, since it writes what was on the wire; workers get nothing to do")
 	}
 	return nil
 }

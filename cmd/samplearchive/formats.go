@@ -158,7 +158,8 @@ func writeXML(w io.Writer, t table, _ dataset) error {
 }
 
 func writeHTML(w io.Writer, t table, _ dataset) error {
-	fmt.Fprintf(w, "<!doctype html><html lang=de><meta charset=utf-8><title>%s</title><h1>%[1]s</h1><table><tr><th>%s</tr>\n", html.EscapeString(t.Title), strings.Join(heads(t), "<th>"))
+	fmt.Fprintf(w, "<!doctype html><html lang=de><meta charset=utf-8><title>%s</title><h1>%[1]s</h1><table><tr><th>%s</tr>\n",
+		html.EscapeString(t.Title), strings.Join(heads(t), "<th>"))
 	for _, row := range t.Rows {
 		fmt.Fprintf(w, "<tr><td>%s</tr>\n", strings.Join(row, "<td>"))
 	}
@@ -167,10 +168,12 @@ func writeHTML(w io.Writer, t table, _ dataset) error {
 }
 
 func writeKML(w io.Writer, t table, d dataset) error {
-	fmt.Fprintf(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<kml xmlns=\"http://www.opengis.net/kml/2.2\"><Document><name>%s</name>\n", html.EscapeString(t.Title))
+	fmt.Fprintf(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<kml xmlns=\"http://www.opengis.net/kml/2.2\"><Document><name>%s</name>\n",
+		html.EscapeString(t.Title))
 	for _, row := range t.Rows {
 		lat, lon := t.place(row, d)
-		fmt.Fprintf(w, "<Placemark><name>%s</name><Point><coordinates>%s,%s</coordinates></Point></Placemark>\n", html.EscapeString(row[0]), lon, lat)
+		fmt.Fprintf(w, "<Placemark><name>%s</name><Point><coordinates>%s,%s</coordinates></Point></Placemark>\n", html.EscapeString(row[0]),
+			lon, lat)
 	}
 	_, err := fmt.Fprintln(w, "</Document></kml>")
 	return err
@@ -229,7 +232,10 @@ func writeODS(w io.Writer, t table, _ dataset) error {
 	if m, err = z.Create("content.xml"); err != nil {
 		return err
 	}
-	fmt.Fprint(m, `<?xml version="1.0" encoding="UTF-8"?><office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2"><office:body><office:spreadsheet><table:table table:name="Daten">`)
+	fmt.Fprint(m,
+		`<?xml version="1.0" encoding="UTF-8"?><office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" `+
+			`xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" `+
+			`office:version="1.2"><office:body><office:spreadsheet><table:table table:name="Daten">`)
 	for _, row := range append([][]string{heads(t)}, t.Rows...) {
 		fmt.Fprint(m, "<table:table-row>")
 		for _, cell := range row {
@@ -243,7 +249,8 @@ func writeODS(w io.Writer, t table, _ dataset) error {
 
 func writeZip(w io.Writer, t table, d dataset) error {
 	z := zip.NewWriter(w)
-	for name, write := range map[string]func(io.Writer) error{d.Topic.Name + ".csv": func(w io.Writer) error { return writeCSV(w, t, ',') }} {
+	for name, write := range map[string]func(io.Writer) error{
+		d.Topic.Name + ".csv": func(w io.Writer) error { return writeCSV(w, t, ',') }} {
 		m, err := z.Create(name)
 		if err != nil {
 			return err
@@ -280,21 +287,24 @@ func writeParquet(w io.Writer, t table, _ dataset) error {
 }
 
 func writeText(w io.Writer, t table, d dataset) error {
-	_, err := fmt.Fprintf(w, "%s\n%s\n\n%s\n\nEs gibt %d Einträge. Felder: %s.\n", t.Title, strings.Repeat("=", len(t.Title)), d.About, len(t.Rows), strings.Join(heads(t), ", "))
+	_, err := fmt.Fprintf(w, "%s\n%s\n\n%s\n\nEs gibt %d Einträge. Felder: %s.\n", t.Title, strings.Repeat("=", len(t.Title)), d.About,
+		len(t.Rows), strings.Join(heads(t), ", "))
 	return err
 }
 
 func writeICS(w io.Writer, t table, _ dataset) error {
 	fmt.Fprint(w, "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//sample//DE\r\n")
 	for i, row := range t.Rows {
-		fmt.Fprintf(w, "BEGIN:VEVENT\r\nUID:%d@sample\r\nDTSTART:2026%02d%02dT080000Z\r\nSUMMARY:%s\r\nEND:VEVENT\r\n", i, 1+i%12, 1+i%28, row[0])
+		fmt.Fprintf(w, "BEGIN:VEVENT\r\nUID:%d@sample\r\nDTSTART:2026%02d%02dT080000Z\r\nSUMMARY:%s\r\nEND:VEVENT\r\n", i, 1+i%12, 1+i%28,
+			row[0])
 	}
 	_, err := fmt.Fprint(w, "END:VCALENDAR\r\n")
 	return err
 }
 
 func writeSVG(w io.Writer, t table, _ dataset) error {
-	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d 100"><title>%s</title>`, len(t.Rows), html.EscapeString(t.Title))
+	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d 100"><title>%s</title>`, len(t.Rows),
+		html.EscapeString(t.Title))
 	for i, row := range t.Rows {
 		fmt.Fprintf(w, `<rect x="%d" y="0" width="1" height="%d"/>`, i, len(row[len(row)-1])*10)
 	}
@@ -314,7 +324,8 @@ func writePNG(w io.Writer, t table, _ dataset) error {
 
 // writePDF writes a page with the title.
 func writePDF(w io.Writer, t table, d dataset) error {
-	text := fmt.Sprintf("BT /F1 14 Tf 50 780 Td (%s: %d entries) Tj ET", strings.NewReplacer("(", "", ")", "", "\\", "").Replace(d.Name), len(t.Rows))
+	text := fmt.Sprintf("BT /F1 14 Tf 50 780 Td (%s: %d entries) Tj ET", strings.NewReplacer("(", "", ")", "", "\\", "").Replace(d.Name),
+		len(t.Rows))
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
 		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
 		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(text), text), "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"}

@@ -1,8 +1,8 @@
 // Command samplearchive makes an archive to look at: five open-data portals with several hundred datasets, more than a
 // thousand files of over twenty types, and a year of monthly visits in which files change, move and disappear.
 //
-// It serves the portals on a loopback address, as a proxy for their names, and runs the commands of the odarchive binary
-// beside it. What the portals say and what is in the files is generated, the same on every run.
+// It serves the portals on a loopback address, as a proxy for their names, and runs the commands of the odarchive
+// binary beside it. What the portals say and what is in the files is generated, the same on every run.
 package main
 
 import (
@@ -31,7 +31,8 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	m := maker{program: *program, data: *data, base: *base, last: time.Now().UTC().Truncate(time.Minute).Add(-*ago), portals: portalsOf(*every)}
+	m := maker{program: *program, data: *data, base: *base, last: time.Now().UTC().Truncate(time.Minute).Add(-*ago),
+		portals: portalsOf(*every)}
 	names, err := regexp.Compile(*only)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "samplearchive:", err)
@@ -63,7 +64,8 @@ func (m *maker) make(ctx context.Context, months int) error {
 	server := &http.Server{Handler: newWeb(m.portals, func() int { return int(m.month.Load()) }), ReadHeaderTimeout: 10 * time.Second}
 	defer server.Close()
 	go func() { _ = server.Serve(l) }() // ends with http.ErrServerClosed
-	fetch := []string{"--data", m.data, "--base", m.base, "--proxy", "http://" + l.Addr().String(), "--proxy-resolves", "--allow-private-hosts",
+	fetch := []string{"--data", m.data, "--base", m.base, "--proxy", "http://" + l.Addr().String(), "--proxy-resolves",
+		"--allow-private-hosts",
 		"--host-delay", "0s", "--sitemaps=false", "--log-level", "error"}
 	for _, p := range m.portals {
 		if err := m.run(ctx, append([]string{"harvest", p.Kind, p.Source, "--portal", p.Home}, fetch...)...); err != nil {
@@ -74,7 +76,8 @@ func (m *maker) make(ctx context.Context, months int) error {
 		m.month.Store(int64(i))
 		at := m.last.AddDate(0, i+1-months, 0)
 		fmt.Println("The visits of " + at.Format("2 January 2006"))
-		args := append([]string{"crawl", "--once", "--at", at.Format(time.RFC3339), "--min-interval", "24h", "--max-interval", "600h"}, fetch...)
+		args := append([]string{"crawl", "--once", "--at", at.Format(time.RFC3339), "--min-interval", "24h", "--max-interval", "600h"},
+			fetch...)
 		if err := m.run(ctx, args...); err != nil {
 			return err
 		}

@@ -51,24 +51,43 @@ type file struct {
 // portalsOf returns the portals with every nth of their datasets.
 func portalsOf(nth int) []*portal {
 	all := []*portal{
-		{Host: "data.stadt-wien.example", Kind: "ckan", Title: "Offene Daten Wien", About: "Der Katalog offener Daten der Stadt.", Publisher: "Stadt Wien", Mail: "open@stadt-wien.example", German: true,
+		{Host: "data.stadt-wien.example", Kind: "ckan", Title: "Offene Daten Wien", About: "Der Katalog offener Daten der Stadt.",
+			Publisher: "Stadt Wien", Mail: "open@stadt-wien.example", German: true,
 			Licence: "https://creativecommons.org/licenses/by/4.0/", LicenceName: "Creative Commons Namensnennung 4.0 International",
-			Places: []place{{"Wien", 48.21, 16.37, strings.Fields("Innere-Stadt Leopoldstadt Landstraße Wieden Margareten Mariahilf Neubau Josefstadt Alsergrund Favoriten Simmering Meidling Hietzing Penzing Ottakring Döbling Floridsdorf Donaustadt Liesing")}}},
-		{Host: "data.laender.example", Kind: "dcat", Title: "Datenportal der Länder", About: "Offene Daten der Landeshauptstädte.", Publisher: "Verbund der Landeshauptstädte", Mail: "daten@laender.example", German: true,
+			Places: []place{
+				{"Wien", 48.21, 16.37,
+					strings.Fields(
+						"Innere-Stadt Leopoldstadt Landstraße Wieden Margareten Mariahilf Neubau Josefstadt Alsergrund Favoriten " +
+							"Simmering Meidling Hietzing Penzing Ottakring Döbling Floridsdorf Donaustadt Liesing")}}},
+		{Host: "data.laender.example", Kind: "dcat", Title: "Datenportal der Länder", About: "Offene Daten der Landeshauptstädte.",
+			Publisher: "Verbund der Landeshauptstädte", Mail: "daten@laender.example", German: true,
 			Licence: "http://publications.europa.eu/resource/authority/licence/CC_BY_4_0", LicenceName: "CC BY 4.0",
-			Places: []place{{"Graz", 47.07, 15.44, strings.Fields("Lend Gries Geidorf Jakomini Liebenau Andritz Eggenberg")}, {"Linz", 48.31, 14.29, strings.Fields("Innenstadt Urfahr Ebelsberg Kleinmünchen Waldegg")},
-				{"Salzburg", 47.80, 13.04, strings.Fields("Altstadt Nonntal Lehen Gnigl Maxglan Parsch")}, {"Innsbruck", 47.27, 11.39, strings.Fields("Wilten Pradl Hötting Igls Amras")},
-				{"Klagenfurt", 46.62, 14.31, strings.Fields("Annabichl Viktring Wölfnitz")}, {"Bregenz", 47.50, 9.75, strings.Fields("Vorkloster Fluh Rieden")}}},
-		{Host: "daten.nordstadt.example", Kind: "datajson", Title: "Transparenzportal Nordstadt", About: "Was die Verwaltung weiß.", Publisher: "Freie Stadt Nordstadt", Mail: "transparenz@nordstadt.example", German: true,
+			Places: []place{{"Graz", 47.07, 15.44, strings.Fields("Lend Gries Geidorf Jakomini Liebenau Andritz Eggenberg")},
+				{"Linz", 48.31, 14.29, strings.Fields("Innenstadt Urfahr Ebelsberg Kleinmünchen Waldegg")},
+				{"Salzburg", 47.80, 13.04, strings.Fields("Altstadt Nonntal Lehen Gnigl Maxglan Parsch")},
+				{"Innsbruck", 47.27, 11.39, strings.Fields("Wilten Pradl Hötting Igls Amras")},
+				{"Klagenfurt", 46.62, 14.31, strings.Fields("Annabichl Viktring Wölfnitz")},
+				{"Bregenz", 47.50, 9.75, strings.Fields("Vorkloster Fluh Rieden")}}},
+		{Host: "daten.nordstadt.example", Kind: "datajson", Title: "Transparenzportal Nordstadt", About: "Was die Verwaltung weiß.",
+			Publisher: "Freie Stadt Nordstadt", Mail: "transparenz@nordstadt.example", German: true,
 			Licence: "https://www.govdata.de/dl-de/by-2-0", LicenceName: "Datenlizenz Deutschland – Namensnennung 2.0",
-			Places: []place{{"Nordstadt", 53.55, 9.99, strings.Fields("Altona Eimsbüttel Wandsbek Bergedorf Harburg Mitte")}, {"Hafenburg", 53.87, 8.70, strings.Fields("Groden Döse Duhnen")}, {"Seekirch", 54.32, 10.13, strings.Fields("Gaarden Wik Holtenau")}}},
-		{Host: "opendata.alpenland.example", Kind: "ckan", Title: "Alpenland open data", About: "Open government data of the cantons.", Publisher: "Federal Office of Records", Mail: "opendata@alpenland.example",
+			Places: []place{{"Nordstadt", 53.55, 9.99, strings.Fields("Altona Eimsbüttel Wandsbek Bergedorf Harburg Mitte")},
+				{"Hafenburg", 53.87, 8.70, strings.Fields("Groden Döse Duhnen")},
+				{"Seekirch", 54.32, 10.13, strings.Fields("Gaarden Wik Holtenau")}}},
+		{Host: "opendata.alpenland.example", Kind: "ckan", Title: "Alpenland open data", About: "Open government data of the cantons.",
+			Publisher: "Federal Office of Records", Mail: "opendata@alpenland.example",
 			Licence: "https://creativecommons.org/publicdomain/zero/1.0/", LicenceName: "CC0 1.0",
-			Places: []place{{"Zürich", 47.37, 8.54, strings.Fields("Altstetten Oerlikon Seefeld Wiedikon Enge")}, {"Bern", 46.95, 7.45, strings.Fields("Länggasse Kirchenfeld Breitenrain Bümpliz")},
-				{"Lausanne", 46.52, 6.63, strings.Fields("Ouchy Flon Sauvabelin")}, {"Lugano", 46.00, 8.95, strings.Fields("Molino Castagnola Viganello")}}},
-		{Host: "data.riverside.example", Kind: "dcat", Title: "Open Riverside", About: "Data of the city of Riverside.", Publisher: "City of Riverside", Mail: "data@riverside.example",
+			Places: []place{{"Zürich", 47.37, 8.54, strings.Fields("Altstetten Oerlikon Seefeld Wiedikon Enge")},
+				{"Bern", 46.95, 7.45, strings.Fields("Länggasse Kirchenfeld Breitenrain Bümpliz")},
+				{"Lausanne", 46.52, 6.63, strings.Fields("Ouchy Flon Sauvabelin")},
+				{"Lugano", 46.00, 8.95, strings.Fields("Molino Castagnola Viganello")}}},
+		{Host: "data.riverside.example", Kind: "dcat", Title: "Open Riverside", About: "Data of the city of Riverside.",
+			Publisher: "City of Riverside", Mail: "data@riverside.example",
 			Licence: "http://opendatacommons.org/licenses/odbl/1-0/", LicenceName: "Open Database Licence",
-			Places: []place{{"Riverside", 51.48, -0.01, strings.Fields("Greenwich Deptford Woolwich Eltham Charlton")}, {"Milltown", 53.48, -2.24, strings.Fields("Ancoats Hulme Ardwick")}, {"Eastport", 52.63, 1.30, strings.Fields("Catton Lakenham")}, {"Hillford", 51.46, -2.59, strings.Fields("Clifton Bedminster Redland")}}},
+			Places: []place{{"Riverside", 51.48, -0.01, strings.Fields("Greenwich Deptford Woolwich Eltham Charlton")},
+				{"Milltown", 53.48, -2.24, strings.Fields("Ancoats Hulme Ardwick")},
+				{"Eastport", 52.63, 1.30, strings.Fields("Catton Lakenham")},
+				{"Hillford", 51.46, -2.59, strings.Fields("Clifton Bedminster Redland")}}},
 	}
 	n := 0
 	for _, p := range all {
@@ -101,10 +120,12 @@ func named(portals []*portal, names *regexp.Regexp) []*portal {
 
 func (p *portal) dataset(where place, t topic, i int) dataset {
 	r := seedOf(p.Host, where.Name, t.Name)
-	d := dataset{Name: t.Name + "-" + slug(where.Name), Topic: t, Place: where, Licence: p.Licence, Publisher: p.Publisher, Keywords: t.Keywords, Contact: "Redaktion " + p.Publisher, ContactMail: p.Mail}
+	d := dataset{Name: t.Name + "-" + slug(where.Name), Topic: t, Place: where, Licence: p.Licence, Publisher: p.Publisher,
+		Keywords: t.Keywords, Contact: "Redaktion " + p.Publisher, ContactMail: p.Mail}
 	d.Title, d.About = fmt.Sprintf(t.German, where.Name), fmt.Sprintf(t.AboutDE, where.Name)
 	if !p.German {
-		d.Title, d.About, d.Keywords, d.Contact = fmt.Sprintf(t.English, where.Name), fmt.Sprintf(t.AboutEN, where.Name), t.Words, p.Publisher+" desk"
+		d.Title, d.About, d.Keywords, d.Contact = fmt.Sprintf(t.English, where.Name), fmt.Sprintf(t.AboutEN, where.Name), t.Words,
+			p.Publisher+" desk"
 	}
 	d.Issued = time.Date(2012+r.upTo(12), time.Month(1+r.upTo(12)), 1+r.upTo(28), 9, 0, 0, 0, time.UTC)
 	d.Modified = time.Date(2026, time.Month(1+r.upTo(10)), 1+r.upTo(28), 6, 0, 0, 0, time.UTC)

@@ -59,7 +59,9 @@ func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		results := packages[min(start, len(packages)):min(start+max(rows, 1), len(packages))]
 		answer(w, map[string]any{"success": true, "result": map[string]any{"count": len(packages), "results": results}})
 	case "/api/3/action/status_show":
-		answer(w, map[string]any{"success": true, "result": map[string]any{"site_title": p.Title, "site_description": p.About, "site_url": p.Home, "ckan_version": "2.11.0", "locale_default": "de"}})
+		answer(w, map[string]any{"success": true,
+			"result": map[string]any{"site_title": p.Title, "site_description": p.About, "site_url": p.Home, "ckan_version": "2.11.0",
+				"locale_default": "de"}})
 	default:
 		http.NotFound(w, r)
 	}
@@ -81,7 +83,9 @@ func (s *web) file(w http.ResponseWriter, r *http.Request, f served) {
 			w.WriteHeader(http.StatusInternalServerError)
 		case 3:
 			w.Header().Set("Content-Type", "text/html") // a status of 200 that is an error page
-			fmt.Fprintf(w, "<!doctype html><html><head><title>404 Seite nicht gefunden</title></head><body><h1>Seite nicht gefunden</h1><p>Die Seite existiert nicht.</p></body></html>")
+			fmt.Fprintf(w,
+				"<!doctype html><html><head><title>404 Seite nicht gefunden</title></head><body><h1>Seite nicht gefunden</h1><p>Die "+
+					"Seite existiert nicht.</p></body></html>")
 		default:
 			http.NotFound(w, r)
 		}
@@ -105,12 +109,19 @@ func (p *portal) packages() (all []any) {
 			tags = append(tags, map[string]any{"name": k})
 		}
 		for i, f := range d.Files {
-			resources = append(resources, map[string]any{"id": d.Name + "-" + number(i), "url": f.URL, "name": f.Title, "format": f.Label, "mimetype": formatOf(f.Format).MediaType})
+			resources = append(resources,
+				map[string]any{"id": d.Name + "-" + number(i), "url": f.URL, "name": f.Title, "format": f.Label,
+					"mimetype": formatOf(f.Format).MediaType})
 		}
-		all = append(all, map[string]any{"name": d.Name, "id": d.Name, "title": d.Title, "notes": d.About, "license_url": d.Licence, "license_title": licenceTitle(p, d),
-			"organization": map[string]any{"title": d.Publisher, "name": slug(d.Publisher)}, "maintainer": d.Contact, "maintainer_email": d.ContactMail, "tags": tags,
-			"groups": []any{map[string]any{"name": d.Topic.Theme, "title": d.Topic.Theme}}, "metadata_created": d.Issued.Format("2006-01-02T15:04:05"), "metadata_modified": d.Modified.Format("2006-01-02T15:04:05"),
-			"extras":    []any{map[string]any{"key": "frequency", "value": d.Frequency}, map[string]any{"key": "theme", "value": "http://publications.europa.eu/resource/authority/data-theme/" + d.Topic.Theme}, map[string]any{"key": "temporal_start", "value": d.TemporalFrom + "-01-01"}},
+		all = append(all, map[string]any{"name": d.Name, "id": d.Name, "title": d.Title, "notes": d.About, "license_url": d.Licence,
+			"license_title": licenceTitle(p, d),
+			"organization":  map[string]any{"title": d.Publisher, "name": slug(d.Publisher)}, "maintainer": d.Contact,
+			"maintainer_email": d.ContactMail, "tags": tags,
+			"groups":           []any{map[string]any{"name": d.Topic.Theme, "title": d.Topic.Theme}},
+			"metadata_created": d.Issued.Format("2006-01-02T15:04:05"), "metadata_modified": d.Modified.Format("2006-01-02T15:04:05"),
+			"extras": []any{map[string]any{"key": "frequency", "value": d.Frequency},
+				map[string]any{"key": "theme", "value": "http://publications.europa.eu/resource/authority/data-theme/" + d.Topic.Theme},
+				map[string]any{"key": "temporal_start", "value": d.TemporalFrom + "-01-01"}},
 			"resources": resources})
 	}
 	return all
@@ -129,12 +140,18 @@ func (p *portal) dataJSON() any {
 	for _, d := range p.Datasets {
 		var files []any
 		for _, f := range d.Files {
-			files = append(files, map[string]any{"@type": "dcat:Distribution", "downloadURL": f.URL, "title": f.Title, "format": f.Label, "mediaType": formatOf(f.Format).MediaType})
+			files = append(files,
+				map[string]any{"@type": "dcat:Distribution", "downloadURL": f.URL, "title": f.Title, "format": f.Label,
+					"mediaType": formatOf(f.Format).MediaType})
 		}
-		all = append(all, map[string]any{"@type": "dcat:Dataset", "identifier": d.Name, "title": d.Title, "description": d.About, "keyword": d.Keywords, "license": d.Licence,
-			"publisher": map[string]any{"@type": "org:Organization", "name": d.Publisher}, "contactPoint": map[string]any{"@type": "vcard:Contact", "fn": d.Contact, "hasEmail": "mailto:" + d.ContactMail},
-			"issued": d.Issued.Format(time.DateOnly), "modified": d.Modified.Format(time.RFC3339), "landingPage": p.Home + "dataset/" + d.Name, "temporal": d.TemporalFrom + "-01-01/2026-10-31",
+		all = append(all, map[string]any{"@type": "dcat:Dataset", "identifier": d.Name, "title": d.Title, "description": d.About,
+			"keyword": d.Keywords, "license": d.Licence,
+			"publisher":    map[string]any{"@type": "org:Organization", "name": d.Publisher},
+			"contactPoint": map[string]any{"@type": "vcard:Contact", "fn": d.Contact, "hasEmail": "mailto:" + d.ContactMail},
+			"issued":       d.Issued.Format(time.DateOnly), "modified": d.Modified.Format(time.RFC3339),
+			"landingPage": p.Home + "dataset/" + d.Name, "temporal": d.TemporalFrom + "-01-01/2026-10-31",
 			"theme": []string{d.Topic.Theme}, "accessLevel": "public", "distribution": files})
 	}
-	return map[string]any{"@context": "https://project-open-data.cio.gov/v1.1/schema/catalog.jsonld", "@type": "dcat:Catalog", "conformsTo": "https://project-open-data.cio.gov/v1.1/schema", "dataset": all}
+	return map[string]any{"@context": "https://project-open-data.cio.gov/v1.1/schema/catalog.jsonld", "@type": "dcat:Catalog",
+		"conformsTo": "https://project-open-data.cio.gov/v1.1/schema", "dataset": all}
 }

@@ -1,10 +1,11 @@
-// Command scalesim computes what archives of many URLs cost: visits a second, processors, bandwidth, disk, requests to an object
-// store. It prints the page ui/docs/explanation/scale.md, whose figures come from here, so that the page and the model cannot differ.
+// Command scalesim computes what archives of many URLs cost: visits a second, processors, bandwidth, disk, requests to
+// an object store. It prints the page ui/docs/explanation/scale.md, whose figures come from here, so that the page and
+// the model cannot differ.
 //
 //	go run ./cmd/scalesim
 //
-// Inputs are the measured figures of the BENCHMARKS files and assumptions about the web, each with a range; results are ranges, too.
-// It simulates nothing in time: queues, hosts that are slow and days that are busy are not in it.
+// Inputs are the measured figures of the BENCHMARKS files and assumptions about the web, each with a range; results are
+// ranges, too. It simulates nothing in time: queues, hosts that are slow and days that are busy are not in it.
 package main
 
 import (

@@ -32,8 +32,8 @@ type cost struct {
 	open                                 figure // seconds to verify the database when it opens
 }
 
-// of computes with the low, likely and high ends of all inputs. Ranges are taken as if all inputs were at one end at once, which is
-// wider than the truth.
+// of computes with the low, likely and high ends of all inputs. Ranges are taken as if all inputs were at one end at
+// once, which is wider than the truth.
 func (m *model) of(l load) cost {
 	var c cost
 	at := func(end func(figure) float64, into func(*figure, float64), opposite func(figure) float64) {
@@ -63,7 +63,8 @@ func (m *model) of(l load) cost {
 		into(&c.puts, 2*changed*size*end(m.deflated.figure)*day/opposite(m.packs.figure)) // a pack and its parity
 		into(&c.open, database/end(m.twice.figure)/opposite(m.verify.figure))
 	}
-	low, likely, high := func(f figure) float64 { return f.low }, func(f figure) float64 { return f.likely }, func(f figure) float64 { return f.high }
+	low, likely, high := func(f figure) float64 { return f.low }, func(f figure) float64 { return f.likely },
+		func(f figure) float64 { return f.high }
 	at(low, func(f *figure, v float64) { f.low = v }, high)
 	at(likely, func(f *figure, v float64) { f.likely = v }, likely)
 	at(high, func(f *figure, v float64) { f.high = v }, low)
@@ -73,5 +74,6 @@ func (m *model) of(l load) cost {
 // limit returns how many URLs one writer can visit every interval before the serial turn has no time left.
 func (m *model) limit(interval float64) figure {
 	rate := func(turn, slower float64) float64 { return interval * 1000 / turn * slower }
-	return figure{rate(m.turn.high, m.frontierSlower.low), rate(m.turn.likely, m.frontierSlower.likely), rate(m.turn.low, m.frontierSlower.high)}
+	return figure{rate(m.turn.high, m.frontierSlower.low), rate(m.turn.likely, m.frontierSlower.likely),
+		rate(m.turn.low, m.frontierSlower.high)}
 }

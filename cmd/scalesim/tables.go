@@ -31,24 +31,31 @@ func tables(m *model) content {
 			assumed = append(assumed, []string{i.Name, plain(i.likely), plain(i.low), plain(i.high), strings.TrimSpace(i.Unit)})
 		}
 	}
-	visits := [][]string{{"URLs", "each every", "visits a second", "new versions a second", "from the web", "workers to writer", "log to each replica", "turns in use"}}
+	visits := [][]string{
+		{"URLs", "each every", "visits a second", "new versions a second", "from the web", "workers to writer", "log to each replica",
+			"turns in use"}}
 	cores := [][]string{{"URLs", "each every", "cores of the writer", "cores of workers", "cores for a first round in 90 days"}}
-	storage := [][]string{{"URLs", "versions after three years", "packs", "database, on the writer and each replica", "opens in (verified)", "PUTs a day"}}
+	storage := [][]string{
+		{"URLs", "versions after three years", "packs", "database, on the writer and each replica", "opens in (verified)", "PUTs a day"}}
 	for _, l := range archives() {
 		k := m.of(l)
 		name, every := short(l.urls), fmt.Sprintf("%.0f d", l.interval/day)
-		visits = append(visits, []string{name, every, span(k.visits, short), span(k.versions, short), span(k.download, bits), span(k.parcels, bits), span(k.shipped, bits), span(k.turns, percent)})
+		visits = append(visits,
+			[]string{name, every, span(k.visits, short), span(k.versions, short), span(k.download, bits), span(k.parcels, bits),
+				span(k.shipped, bits), span(k.turns, percent)})
 		cores = append(cores, []string{name, every, span(k.writerCores, short), span(k.workerCores, short), span(k.firstRound, short)})
 		if l.interval != 7*day { // the interval changes nothing that is kept
 			continue
 		}
-		storage = append(storage, []string{name, span(k.kept, short), span(k.packs, size), span(k.database, size), span(k.open, lasting), span(k.puts, short)})
+		storage = append(storage,
+			[]string{name, span(k.kept, short), span(k.packs, size), span(k.database, size), span(k.open, lasting), span(k.puts, short)})
 	}
 	limits := [][]string{{"each every", "URLs that one writer can visit"}}
 	for _, days := range []float64{30, 7, 1} {
 		limits = append(limits, []string{fmt.Sprintf("%.0f d", days), span(m.limit(days*day), short)})
 	}
-	c.Measured, c.Assumed, c.Visits, c.Cores, c.Storage, c.Limits = table(measured), table(assumed), table(visits), table(cores), table(storage), table(limits)
+	c.Measured, c.Assumed, c.Visits, c.Cores, c.Storage, c.Limits = table(measured), table(assumed), table(visits), table(cores),
+		table(storage), table(limits)
 	return c
 }
 

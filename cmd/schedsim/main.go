@@ -14,9 +14,12 @@ import (
 )
 
 func main() {
-	rule := flag.String("schedule", "adaptive", "adaptive: the planner, which has the budget and moves queued visits; serve: the rule of a crawl; paper: the rule of the paper")
+	rule := flag.String("schedule", "adaptive",
+		"adaptive: the planner, which has the budget and moves queued visits; serve: the rule of a crawl; paper: the rule of the paper")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: schedsim [-schedule adaptive|serve|paper]\nSpeaks the line protocol of a re-crawl simulator on standard input and output.\nExit status: 0 at the end of input, 1 on a bad line, 2 on wrong usage.")
+		fmt.Fprintln(os.Stderr,
+			"usage: schedsim [-schedule adaptive|serve|paper]\nSpeaks the line protocol of a re-crawl simulator on standard input and "+
+				"output.\nExit status: 0 at the end of input, 1 on a bad line, 2 on wrong usage.")
 	}
 	flag.Parse()
 	if flag.NArg() > 0 || !slices.Contains([]string{"adaptive", "serve", "paper"}, *rule) {

@@ -22,7 +22,8 @@ func play(t *testing.T, name string, lines ...string) string {
 
 func TestTheProtocolIsSpoken(t *testing.T) {
 	t.Parallel()
-	got := play(t, "paper", "INIT,2,1,10,21600,7776000,1e7", "URL,0,0,-1", "URL,1,0,86400", "READY", "FETCH,0,100,200,1,-1", "FETCH,0,604900,200,0,-1")
+	got := play(t, "paper", "INIT,2,1,10,21600,7776000,1e7", "URL,0,0,-1", "URL,1,0,86400", "READY", "FETCH,0,100,200,1,-1",
+		"FETCH,0,604900,200,0,-1")
 	want := "NEXT,0,0,1e+12\nNEXT,1,0,1e+12\nEND\nNEXT,0,604900,-604900\nEND\nNEXT,0,1.2097e+06,-1.2097e+06\nEND\n"
 	if got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -33,7 +34,8 @@ func TestEveryFetchAndTickIsAnswered(t *testing.T) {
 	t.Parallel()
 	lines := []string{"INIT,3,1,10,21600,7776000,1e7", "READY"}
 	for d := range 40 {
-		lines = append(lines, fmt.Sprintf("FETCH,%d,%d,%d,%d,%d", d%3, d*86400+7, []int{200, 200, 404, 503}[d%4], []int{1, 0, 0, -1}[d%4], d%3*1000-1), fmt.Sprintf("TICK,%d", (d+1)*86400))
+		lines = append(lines, fmt.Sprintf("FETCH,%d,%d,%d,%d,%d", d%3, d*86400+7, []int{200, 200, 404, 503}[d%4], []int{1, 0, 0, -1}[d%4],
+			d%3*1000-1), fmt.Sprintf("TICK,%d", (d+1)*86400))
 	}
 	for _, name := range []string{"adaptive", "serve", "paper"} {
 		got := play(t, name, lines...)

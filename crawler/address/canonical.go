@@ -70,7 +70,8 @@ func CheckTarget(text string) error {
 		link = "http://" + text + "/"
 	}
 	if _, err := Parse(link); err != nil || link != text && strings.ContainsAny(text, "/\\?#@ ") {
-		return fmt.Errorf("%w: %.300q is neither a URL such as https://example.org/data.csv nor a host such as data.example.org", ErrBad, text)
+		return fmt.Errorf("%w: %.300q is neither a URL such as https://example.org/data.csv nor a host such as data.example.org", ErrBad,
+			text)
 	}
 	return nil
 }

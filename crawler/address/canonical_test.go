@@ -54,7 +54,8 @@ func TestBadURLsAreNamedInTheError(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{
 		"", "example.com/a", "file:///etc/passwd", "javascript:alert(1)", "mailto:a@b", "http://", "http:///", "http://a b/",
-		"http://example.com:99999/", "http://example.com:0/", "http://[::1", "http://[::1%25eth0]/", "http://1.2.3.4.5/", "http://256.1.1.1/",
+		"http://example.com:99999/", "http://example.com:0/", "http://[::1", "http://[::1%25eth0]/", "http://1.2.3.4.5/",
+		"http://256.1.1.1/",
 		"http://exa%mple.com/", "http://a..b/", "http://" + strings.Repeat("a", 64) + ".com/", "http://x/" + strings.Repeat("a", MaxURL),
 	} {
 		got, err := canonical(in)
@@ -71,7 +72,8 @@ func TestBadURLsAreNamedInTheError(t *testing.T) {
 func TestKeysOfAHostAndItsSubdomainsSortTogether(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, key, cdx, host string }{
-		{"https://www.data.example.org/A/b?x=Y", "https://(org,example,data,www,)/A/b?x=Y", "org,example,data)/a/b?x=y", "www.data.example.org"},
+		{"https://www.data.example.org/A/b?x=Y", "https://(org,example,data,www,)/A/b?x=Y", "org,example,data)/a/b?x=y",
+			"www.data.example.org"},
 		{"http://example.org:8080/", "http://(org,example,:8080)/", "org,example:8080)/", "example.org:8080"},
 		{"http://127.0.0.1:4000/x/", "http://(127.0.0.1:4000)/x/", "127.0.0.1:4000)/x", "127.0.0.1:4000"},
 		{"http://[::1]/", "http://([::1])/", "[::1])/", "[::1]"},
@@ -139,7 +141,8 @@ func TestReferencesResolveAsInABrowser(t *testing.T) {
 }
 
 func FuzzCanonicalIsStable(f *testing.F) {
-	for _, s := range []string{"http://example.com/a?b=1", "http://[::1]:80/%zz", `https:\\x\y`, "ftp://u:p@h/%2e", "http://ü.example/;jsessionid=1", "http://0x/", "http://a/%", "http://x?%26=1&b"} {
+	for _, s := range []string{"http://example.com/a?b=1", "http://[::1]:80/%zz", `https:\\x\y`, "ftp://u:p@h/%2e",
+		"http://ü.example/;jsessionid=1", "http://0x/", "http://a/%", "http://x?%26=1&b"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, in string) {
@@ -168,7 +171,8 @@ func TestAHostIsFoundAsPeopleSpellIt(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"Data.Example": "data.example", "data.example:80": "data.example", "data.example:8080": "data.example:8080",
-		"Bücher.example": "xn--bcher-kva.example", "[::FFFF:1]": "[::ffff:1]", "A host": "a host", "A/b": "a/b", "u@a.example": "u@a.example", "": "",
+		"Bücher.example": "xn--bcher-kva.example", "[::FFFF:1]": "[::ffff:1]", "A host": "a host", "A/b": "a/b",
+		"u@a.example": "u@a.example", "": "",
 	} {
 		if got := HostGroup(name); got != want {
 			t.Errorf("HostGroup(%q) = %q, want %q", name, got, want)
@@ -179,7 +183,8 @@ func TestAHostIsFoundAsPeopleSpellIt(t *testing.T) {
 func TestFileNamesAreDecoded(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{
-		"http://a.example/b/c%20d.csv?x": "c d.csv", "http://a.example/100%.csv": "100%.csv", "http://a.example/%C3%A4/": "ä", "http://[::1]:81/": "::1",
+		"http://a.example/b/c%20d.csv?x": "c d.csv", "http://a.example/100%.csv": "100%.csv", "http://a.example/%C3%A4/": "ä",
+		"http://[::1]:81/":           "::1",
 		"http://a.example/b%2Fc.csv": "c.csv", "http://a.example//": "a.example",
 	} {
 		u, err := Parse(raw)
@@ -191,7 +196,8 @@ func TestFileNamesAreDecoded(t *testing.T) {
 
 func TestPlainNamesAreThoseThatMappingLeavesAsTheyAre(t *testing.T) {
 	t.Parallel()
-	names := []string{"data.example", "a", "a.b.", "ex_ample.com", "-a-.b", "127.0.0.1", "a..b", ".a", "1.2.3", "a--b.c", "ab--cd.e", strings.Repeat("a", 64) + ".com"}
+	names := []string{"data.example", "a", "a.b.", "ex_ample.com", "-a-.b", "127.0.0.1", "a..b", ".a", "1.2.3", "a--b.c", "ab--cd.e",
+		strings.Repeat("a", 64) + ".com"}
 	letters := "ab09-_.n"
 	for n := range 20_000 { // all short ones
 		name := ""

@@ -26,7 +26,8 @@ func splitPort(authority string) (host, port, what string) {
 }
 
 // lookup maps names as browsers do (UTS 46): not transitional, and without the STD3 rules, since names with '_' exist.
-var lookup = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false), idna.BidiRule())
+var lookup = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false),
+	idna.BidiRule())
 
 func parseHost(h string) (host, what string) {
 	if strings.HasPrefix(h, "[") && strings.HasSuffix(h, "]") {

@@ -31,7 +31,8 @@ func parse(raw string, base *URL) (URL, error) {
 	if len(raw) > MaxURL {
 		return URL{}, bad(raw, "longer than "+strconv.Itoa(MaxURL)+" bytes")
 	}
-	s := strings.Trim(raw, "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f ")
+	s := strings.Trim(raw,
+		"\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f ")
 	if s = strings.ToValidUTF8(s, "\uFFFD"); strings.ContainsAny(s, "\t\n\r") {
 		s = withoutBreaks.Replace(s)
 	}
@@ -117,8 +118,8 @@ func cleanPath(p string) string {
 	return cleanSegments(p)
 }
 
-// isCleanPath reports whether a path is what cleanSegments makes of it, as nearly all paths are: it begins with a slash,
-// no segment begins with a dot or has an escape of one, and no character needs to be encoded.
+// isCleanPath reports whether a path is what cleanSegments makes of it, as nearly all paths are: it begins with a
+// slash, no segment begins with a dot or has an escape of one, and no character needs to be encoded.
 func isCleanPath(p string) bool {
 	if p == "" || p[0] != '/' {
 		return false

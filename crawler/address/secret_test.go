@@ -29,7 +29,8 @@ func TestSecretsAreTakenOutOfURLs(t *testing.T) {
 
 func TestErrorsTellNoSecrets(t *testing.T) {
 	t.Parallel()
-	for _, raw := range []string{"http://al:secret@[::zz]/%00", "https://al:secret@/", "http://al:sec/ret@x y/", "http://al:secret@" + strings.Repeat("x", 300)} {
+	for _, raw := range []string{"http://al:secret@[::zz]/%00", "https://al:secret@/", "http://al:sec/ret@x y/",
+		"http://al:secret@" + strings.Repeat("x", 300)} {
 		if _, err := Parse(raw); err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "ret@") {
 			t.Errorf("%s: %v", raw, err)
 		}

@@ -8,9 +8,9 @@ import (
 
 type secretsKey struct{}
 
-// WithSecrets marks texts of a request that no record may have. Taping (crawler/web/fetch) writes "[removed]" in their place, in
-// the address and in the request; a response that repeats one of them is not recorded, since a record has the bytes of the wire
-// or none.
+// WithSecrets marks texts of a request that no record may have. Taping (crawler/web/fetch) writes "[removed]" in their
+// place, in the address and in the request; a response that repeats one of them is not recorded, since a record has the
+// bytes of the wire or none.
 func WithSecrets(ctx context.Context, texts ...string) context.Context {
 	return context.WithValue(ctx, secretsKey{}, Secrets(texts))
 }

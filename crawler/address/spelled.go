@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// RemoveSecrets returns a text with "[removed]" in the place of each secret, in any spelling that answers have: as it is,
-// with escapes of JSON (some encoders write "\/", or "\u" and digits), of addresses with digits in either case, and of
-// markup; also where escapes were escaped once more.
+// RemoveSecrets returns a text with "[removed]" in the place of each secret, in any spelling that answers have: as it
+// is, with escapes of JSON (some encoders write "\/", or "\u" and digits), of addresses with digits in either case, and
+// of markup; also where escapes were escaped once more.
 func RemoveSecrets(text string, secrets ...string) string { return Secrets(secrets).Replace(text) }
 
 // longestSpelling is how many bytes of a text may spell one byte of a secret, unless escapes were escaped many times.

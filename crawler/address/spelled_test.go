@@ -27,8 +27,10 @@ func TestSecretsAreRemovedInEverySpelling(t *testing.T) {
 		for _, b := range []byte(secret) {
 			fmt.Fprintf(&lower, "%%%02x", b)
 		}
-		spellings := []string{secret, string(quoted)[1 : len(quoted)-1], strings.ReplaceAll(plain, "/", `\/`), u.String(), strings.ReplaceAll(u.String(), `\`, `\\`),
-			url.QueryEscape(secret), url.PathEscape(secret), url.QueryEscape(url.QueryEscape(secret)), lower.String(), html.EscapeString(secret), html.EscapeString(html.EscapeString(secret)), numbers.String()}
+		spellings := []string{secret, string(quoted)[1 : len(quoted)-1], strings.ReplaceAll(plain, "/", `\/`), u.String(),
+			strings.ReplaceAll(u.String(), `\`, `\\`),
+			url.QueryEscape(secret), url.PathEscape(secret), url.QueryEscape(url.QueryEscape(secret)), lower.String(),
+			html.EscapeString(secret), html.EscapeString(html.EscapeString(secret)), numbers.String()}
 		if strings.HasSuffix(secret, `"`) {
 			spellings[2] = secret
 		}

@@ -15,12 +15,12 @@ import (
 	"odarchive/vocab/prov"
 )
 
-// A stretch has one description, below the base that the archive had when the stretch began, until the archive is rebased.
-// Programs of before December 2026 described a stretch a second time when the base changed in its midst, so that queries
-// counted its visits twice; a rebase then gave one activity two ends.
+// A stretch has one description, below the base that the archive had when the stretch began, until the archive is
+// rebased. Programs of before December 2026 described a stretch a second time when the base changed in its midst, so
+// that queries counted its visits twice; a rebase then gave one activity two ends.
 
-// describedBelow returns the mint by which a stretch is described, and whether it is: below the present base, or a former
-// one.
+// describedBelow returns the mint by which a stretch is described, and whether it is: below the present base, or a
+// former one.
 func (u *update) describedBelow(s diary.Stretch) (m ns.Mint, known bool, err error) {
 	sn := u.triples.Snapshot()
 	if len(u.mint.Former) == 0 {
@@ -37,8 +37,8 @@ func (u *update) describedBelow(s diary.Stretch) (m ns.Mint, known bool, err err
 	return u.mint, false, nil
 }
 
-// countStatements returns how many statements of the archive a subject has with a predicate. An IRI may be known, and have
-// none.
+// countStatements returns how many statements of the archive a subject has with a predicate. An IRI may be known, and
+// have none.
 func countStatements(sn *triplestore.Snapshot, subject term.Key, predicate string) (n int, err error) {
 	s, known, err := sn.Lookup(subject)
 	if err != nil || !known {
@@ -76,8 +76,8 @@ func describedTwice(sn *triplestore.Snapshot, bases []string, s diary.Stretch) (
 	return false, nil
 }
 
-// CheckVisits counts the stretches whose records cannot be read, and returns the URL of one of them. No program writes such
-// records; one of November 2026 did, for an export that was imported with a status that no server can send.
+// CheckVisits counts the stretches whose records cannot be read, and returns the URL of one of them. No program writes
+// such records; one of November 2026 did, for an export that was imported with a status that no server can send.
 func (a *Archive) CheckVisits(ctx context.Context) (unreadable int, url string, err error) {
 	err = a.view(func(t records.Txn) error {
 		return diary.Txn{Txn: t.Txn}.Unreadable(ctx, func(resource string, _ time.Time) error {
@@ -95,7 +95,8 @@ func (a *Archive) CheckVisits(ctx context.Context) (unreadable int, url string, 
 	return unreadable, url, nil
 }
 
-// DropVisits removes the stretches whose records cannot be read, and returns their number. What the triples say of them stays.
+// DropVisits removes the stretches whose records cannot be read, and returns their number. What the triples say of them
+// stays.
 func (a *Archive) DropVisits(ctx context.Context) (dropped int, err error) {
 	err = a.update(ctx, func(u *update) error {
 		dropped = 0
@@ -135,8 +136,8 @@ const (
 	stretchesMended = 200
 )
 
-// MendActivities describes each stretch once that is described twice, and returns their number. If it is interrupted, what
-// it has done stays.
+// MendActivities describes each stretch once that is described twice, and returns their number. If it is interrupted,
+// what it has done stays.
 func (a *Archive) MendActivities(ctx context.Context) (mended int, err error) {
 	for after, more := (diary.Stretch{}), true; more; {
 		var some int

@@ -136,7 +136,8 @@ func TestAStretchGoesOnBelowAnotherBase(t *testing.T) {
 			a.mint.Base = "http://other.example/"
 		}
 		at := day.Add(time.Duration(i) * time.Hour)
-		act := catalog.Activity{URL: file, Start: at, End: at, Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404, Why: "it is gone"}
+		act := catalog.Activity{URL: file, Start: at, End: at, Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404,
+			Why: "it is gone"}
 		if _, err := a.Commit(t.Context(), Visit{Activity: act}, nil); err != nil {
 			t.Fatal(err)
 		}

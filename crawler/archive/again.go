@@ -13,12 +13,13 @@ import (
 )
 
 // A visit that finds the bytes of the latest version makes no version. If another archive turns out to have found other
-// bytes before that visit, or between a request and its answer, they are those of an earlier version that came back. They
-// become a version again then, as they would have if the import had been first: with the date of the visit, a number of
-// their own, and what is known of them. The visit stays in its stretch, which generated the version.
+// bytes before that visit, or between a request and its answer, they are those of an earlier version that came back.
+// They become a version again then, as they would have if the import had been first: with the date of the visit, a
+// number of their own, and what is known of them. The visit stays in its stretch, which generated the version.
 
 // again makes a version of the bytes of older that found, a visit of the diary, confirmed after v.
-func (u *update) again(r *records.Resource, older, v catalog.Version, found catalog.Activity, past *Past) (catalog.Version, *inspect.Inside, error) {
+func (u *update) again(r *records.Resource, older, v catalog.Version, found catalog.Activity, past *Past) (catalog.Version, *inspect.Inside,
+	error) {
 	kept, err := u.keptAgain(older)
 	if err != nil {
 		return catalog.Version{}, nil, err

@@ -97,7 +97,8 @@ func confirmPast(t *testing.T, a *Archive, v catalog.Version, at time.Time) {
 		t.Errorf("%v, %v", known, err)
 	}
 	act := catalog.Activity{URL: v.URL, Start: at, End: at, Outcome: catalog.Unchanged, Status: 200}
-	if act, err = a.Commit(t.Context(), Visit{Activity: act, Confirms: v.ID, Past: &Past{}}, nil); err != nil || act.Outcome != catalog.Unchanged || act.Version == "" {
+	if act, err = a.Commit(t.Context(), Visit{Activity: act, Confirms: v.ID, Past: &Past{}}, nil); err != nil ||
+		act.Outcome != catalog.Unchanged || act.Version == "" {
 		t.Errorf("%+v, %v", act, err)
 	}
 	if known, _, err = a.Captured(t.Context(), Capture{v.URL, at, v.Digests}); err != nil || !known {
@@ -121,7 +122,8 @@ func TestACaptureAmongUnchangedVisitsDoesNotBecomeTheLatestVersion(t *testing.T)
 		}
 	}
 	r, err := a.Resource(t.Context(), file)
-	if err != nil || !r.LastVisit.Equal(hours(9)) || !r.Changed.Equal(hours(5)) || r.Outcome != catalog.Unchanged || r.Size != int64(len(ours)) || r.LatestN() != 2 {
+	if err != nil || !r.LastVisit.Equal(hours(9)) || !r.Changed.Equal(hours(5)) || r.Outcome != catalog.Unchanged ||
+		r.Size != int64(len(ours)) || r.LatestN() != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if f, err := a.Fetched(ns.VersionID(r.ID, 2)); err != nil || f.Visit.Status != 200 || !f.Visit.Start.Equal(hours(5)) {
@@ -170,14 +172,16 @@ func TestACaptureAfterTheLastContentIsTheLatestAlthoughVisitsFailedSince(t *test
 	register(t, a, catalog.Seed{URL: file})
 	visit(t, a, file, ours, hours(1))
 	for _, n := range []int{5, 7} {
-		act := catalog.Activity{URL: file, Start: hours(n), End: hours(n), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404}
+		act := catalog.Activity{URL: file, Start: hours(n), End: hours(n), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus,
+			Status: 404}
 		if _, err := a.Commit(t.Context(), Visit{Activity: act}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	importPast(t, a, file, "another,archive\nfound,this\n", hours(3))
 	r, err := a.Resource(t.Context(), file)
-	if err != nil || r.LatestN() != 1 || !r.LastVisit.Equal(hours(7)) || r.Outcome != catalog.NoVersion || r.Errors != 2 || !r.Changed.Equal(hours(3)) {
+	if err != nil || r.LatestN() != 1 || !r.LastVisit.Equal(hours(7)) || r.Outcome != catalog.NoVersion || r.Errors != 2 ||
+		!r.Changed.Equal(hours(3)) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	holds(t, a, file)
@@ -222,7 +226,8 @@ func TestAWithdrawnVersionThatVisitsFoundAfterACaptureStaysWithdrawn(t *testing.
 	register(t, a, catalog.Seed{URL: file})
 	own := visit(t, a, file, ours, hours(1)).Version
 	unchangedVisits(t, a, file, 3, 5)
-	if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{own}}, catalog.Withdrawal{At: hours(6), Reason: "by law", Status: 451}); err != nil {
+	if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{own}},
+		catalog.Withdrawal{At: hours(6), Reason: "by law", Status: 451}); err != nil {
 		t.Fatal(err)
 	}
 	importPast(t, a, file, "another,archive\nfound,this\n", hours(4))
@@ -251,8 +256,8 @@ func TestAWithdrawnVersionThatVisitsFoundAfterACaptureStaysWithdrawn(t *testing.
 	}
 }
 
-// Whatever the order in which visits and imports come, the version of any moment has the bytes that were found last until
-// then, and the latest those that were found last.
+// Whatever the order in which visits and imports come, the version of any moment has the bytes that were found last
+// until then, and the latest those that were found last.
 func TestImportsInAnyOrderTellTheSameHistory(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {
@@ -274,7 +279,8 @@ func TestImportsInAnyOrderTellTheSameHistory(t *testing.T) {
 					}
 					v, err := a.At(t.Context(), file, hours(hour).Add(time.Minute))
 					if err != nil || v.Digests.SHA256 != sha256.Sum256([]byte(bytes)) {
-						t.Fatalf("at hour %d: version %d of %s, want %q, %v\n%v\n%s", hour, v.N, v.At, bytes, err, found, history(t, a, file))
+						t.Fatalf("at hour %d: version %d of %s, want %q, %v\n%v\n%s", hour, v.N, v.At, bytes, err, found,
+							history(t, a, file))
 					}
 				}
 				if bytes != "" {
@@ -293,7 +299,8 @@ func TestImportsInAnyOrderTellTheSameHistory(t *testing.T) {
 					visit(t, a, file, body, hours(now))
 					found[now] = body
 				case 2:
-					act := catalog.Activity{URL: file, Start: hours(now), End: hours(now), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404}
+					act := catalog.Activity{URL: file, Start: hours(now), End: hours(now), Outcome: catalog.NoVersion,
+						ErrorClass: catalog.ErrHTTPStatus, Status: 404}
 					if _, err := a.Commit(t.Context(), Visit{Activity: act}, nil); err != nil {
 						t.Fatal(err)
 					}
@@ -306,7 +313,8 @@ func TestImportsInAnyOrderTellTheSameHistory(t *testing.T) {
 					hour := r.IntN(now + 1)
 					if _, taken := found[hour]; !taken {
 						found[hour] = fmt.Sprintf("a\n%d\n", r.IntN(3))
-						if before, _, err := a.Around(t.Context(), file, hours(hour)); err == nil && before != nil && before.Digests.SHA256 == sha256.Sum256([]byte(found[hour])) {
+						if before, _, err := a.Around(t.Context(), file, hours(hour)); err == nil && before != nil &&
+							before.Digests.SHA256 == sha256.Sum256([]byte(found[hour])) {
 							confirmPast(t, a, *before, hours(hour))
 						} else {
 							importPast(t, a, file, found[hour], hours(hour))

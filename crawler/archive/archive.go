@@ -74,8 +74,8 @@ func (a *Archive) Bytes() *content.Store { return a.content }
 // DB returns the database behind the archive.
 func (a *Archive) DB() *kv.DB { return a.db }
 
-// OpenJoins opens the index of joinable columns, and makes it if there is none. It starts over if it was interrupted, and is
-// quick if there is nothing to do. Nothing else may write meanwhile.
+// OpenJoins opens the index of joinable columns, and makes it if there is none. It starts over if it was interrupted,
+// and is quick if there is nothing to do. Nothing else may write meanwhile.
 func (a *Archive) OpenJoins(ctx context.Context) error { return a.joining.Open(ctx) }
 
 // BuildSearch builds the search index if there is none, or if building it was
@@ -167,7 +167,8 @@ func (a *Archive) Quads(ctx context.Context, emit func([]term.Quad) error) error
 		if err != nil {
 			return err
 		}
-		err = tallies.Each(ctx, t.Txn, tallies.ByPortal, func(iri string, n tallies.Tally) error { return emit(describe.Portal(iri, n.Title)) })
+		err = tallies.Each(ctx, t.Txn, tallies.ByPortal,
+			func(iri string, n tallies.Tally) error { return emit(describe.Portal(iri, n.Title)) })
 		if err != nil {
 			return err
 		}

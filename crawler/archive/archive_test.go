@@ -68,7 +68,8 @@ func visit(t *testing.T, a *Archive, url, body string, at time.Time) catalog.Act
 	}
 	act, err := a.Commit(t.Context(), Visit{
 		Activity: catalog.Activity{URL: url, Start: at, End: at.Add(time.Second), Outcome: catalog.Archived, Status: 200},
-		Kept:     &Kept{Ref: ref, Type: "text/csv", Charset: "utf-8", FileName: "a.csv", Inside: &inspect.Inside{Tables: []*csvprofile.Profile{profile}}},
+		Kept: &Kept{Ref: ref, Type: "text/csv", Charset: "utf-8", FileName: "a.csv",
+			Inside: &inspect.Inside{Tables: []*csvprofile.Profile{profile}}},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +103,8 @@ func triplesOf(t *testing.T, a *Archive) map[term.Quad]bool {
 
 const file = "http://data.example/a.csv"
 
-var listed = catalog.Seed{URL: file, Portal: "http://data.example/", Dataset: "http://data.example/dataset/1", DatasetTitle: "Trees", Title: "Trees as CSV", Format: "CSV"}
+var listed = catalog.Seed{URL: file, Portal: "http://data.example/", Dataset: "http://data.example/dataset/1", DatasetTitle: "Trees",
+	Title: "Trees as CSV", Format: "CSV"}
 
 func TestEveryChangedVersionIsKeptAndNoOther(t *testing.T) {
 	t.Parallel()
@@ -150,11 +152,15 @@ func TestTriplesAreWhatTheRecordsDescribe(t *testing.T) {
 	register(t, a, listed, catalog.Seed{URL: "ftp://data.example/b c.zip", Title: "spaces in its name"})
 	visit(t, a, file, "a,b\n1,2\n", day)
 	visit(t, a, file, "a,b,c\n1,2,3\n", day.Add(time.Hour))
-	register(t, a, catalog.Seed{URL: "http://data.example/b.csv", Portal: listed.Portal, PortalTitle: "Data", Dataset: listed.Dataset, DatasetTitle: "Trees"})
-	register(t, a, catalog.Seed{URL: file, Portal: listed.Portal, PortalTitle: "Open Data", Dataset: listed.Dataset, DatasetTitle: "Trees and shrubs"})
-	register(t, a, catalog.Seed{URL: file, Portal: "http://other.example/", Dataset: "http://other.example/d", DatasetTitle: "The same trees"})
-	if _, err := a.Commit(t.Context(), Visit{Activity: catalog.Activity{URL: file, Start: day.Add(2 * time.Hour), End: day.Add(2 * time.Hour),
-		Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 500, Why: "the server answered 500"}}, nil); err != nil {
+	register(t, a, catalog.Seed{URL: "http://data.example/b.csv", Portal: listed.Portal, PortalTitle: "Data", Dataset: listed.Dataset,
+		DatasetTitle: "Trees"})
+	register(t, a, catalog.Seed{URL: file, Portal: listed.Portal, PortalTitle: "Open Data", Dataset: listed.Dataset,
+		DatasetTitle: "Trees and shrubs"})
+	register(t, a, catalog.Seed{URL: file, Portal: "http://other.example/", Dataset: "http://other.example/d",
+		DatasetTitle: "The same trees"})
+	if _, err := a.Commit(t.Context(),
+		Visit{Activity: catalog.Activity{URL: file, Start: day.Add(2 * time.Hour), End: day.Add(2 * time.Hour),
+			Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 500, Why: "the server answered 500"}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	const others = "http://data.example/places.csv"
@@ -162,13 +168,15 @@ func TestTriplesAreWhatTheRecordsDescribe(t *testing.T) {
 	visit(t, a, others, places(0, 40), day)
 	visit(t, a, "http://data.example/towns.csv", places(10, 30), day)
 	join(t, a)
-	if got, err := a.Joins(t.Context(), latest(t, a, others)); err != nil || len(got) != 1 || got[0].Reverse != 1 || got[0].Containment != 0.5 {
+	if got, err := a.Joins(t.Context(), latest(t, a, others)); err != nil || len(got) != 1 || got[0].Reverse != 1 ||
+		got[0].Containment != 0.5 {
 		t.Errorf("joins of the larger table: %+v, %v", got, err)
 	}
 	visit(t, a, others, places(20, 50), day.Add(time.Hour))
 	visit(t, a, others, places(20, 60), day.Add(2*time.Hour))
 	join(t, a)
-	if got, err := a.Joins(t.Context(), latest(t, a, others)); err != nil || len(got) != 1 || got[0].Reverse != 0.5 || got[0].Containment != 0.25 {
+	if got, err := a.Joins(t.Context(), latest(t, a, others)); err != nil || len(got) != 1 || got[0].Reverse != 0.5 ||
+		got[0].Containment != 0.25 {
 		t.Errorf("joins of its next version: %+v, %v", got, err)
 	}
 	described := map[term.Quad]bool{}
@@ -237,7 +245,8 @@ func TestTheIndexOfColumnsCanBeMadeAgain(t *testing.T) {
 			t.Fatalf("%d versions wait, %v", a.Unjoined(), err)
 		}
 		for q := range triplesOf(t, a) {
-			if p := q.P.Value(); p == arc.ContainedIn || p == arc.JoinableWith || strings.HasPrefix(string(q.S), string(term.Blank("join-"))) {
+			if p := q.P.Value(); p == arc.ContainedIn || p == arc.JoinableWith ||
+				strings.HasPrefix(string(q.S), string(term.Blank("join-"))) {
 				t.Fatalf("stayed: %v", q)
 			}
 		}
@@ -309,10 +318,12 @@ func TestATransactionThatFailsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	full := errors.New("the frontier's half fails")
-	if _, err := a.Register(t.Context(), day, Listing{Seeds: []catalog.Seed{listed}}, func(*kv.Txn) error { return full }); !errors.Is(err, full) {
+	if _, err := a.Register(t.Context(), day, Listing{Seeds: []catalog.Seed{listed}}, func(*kv.Txn) error { return full }); !errors.Is(err,
+		full) {
 		t.Fatalf("register: %v", err)
 	}
-	if _, err := a.Register(t.Context(), day, Listing{Seeds: []catalog.Seed{listed, {URL: "no url"}}}, nil); err == nil || !strings.Contains(err.Error(), "no url") {
+	if _, err := a.Register(t.Context(), day, Listing{Seeds: []catalog.Seed{listed, {URL: "no url"}}}, nil); err == nil ||
+		!strings.Contains(err.Error(), "no url") {
 		t.Fatalf("register a URL that is none: %v", err)
 	}
 	if _, err := a.Resource(t.Context(), file); !errors.Is(err, ErrNotFound) {
@@ -324,7 +335,8 @@ func TestATransactionThatFailsLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = a.Commit(t.Context(), Visit{Activity: catalog.Activity{URL: file, Start: day, End: day}, Kept: &Kept{Ref: ref, Type: "text/plain"}},
+	_, err = a.Commit(t.Context(),
+		Visit{Activity: catalog.Activity{URL: file, Start: day, End: day}, Kept: &Kept{Ref: ref, Type: "text/plain"}},
 		func(*kv.Txn, catalog.Activity) error { return full })
 	if !errors.Is(err, full) {
 		t.Fatalf("commit: %v", err)
@@ -362,7 +374,9 @@ func TestWhatIsNotInTheArchiveIsSaidSo(t *testing.T) {
 func TestFiguresSearchAndHistory(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
-	fresh := register(t, a, listed, listed, catalog.Seed{URL: "http://other.example/b.json", Portal: "http://data.example/", Dataset: "http://data.example/dataset/2", DatasetTitle: "Air"})
+	fresh := register(t, a, listed, listed,
+		catalog.Seed{URL: "http://other.example/b.json", Portal: "http://data.example/", Dataset: "http://data.example/dataset/2",
+			DatasetTitle: "Air"})
 	if !slices.Equal(fresh, []bool{true, false, true}) {
 		t.Errorf("fresh %v", fresh)
 	}
@@ -370,7 +384,8 @@ func TestFiguresSearchAndHistory(t *testing.T) {
 		visit(t, a, file, fmt.Sprintf("a,b\n1,%d\n", i/2), day.Add(time.Duration(i)*time.Minute))
 	}
 	s, err := a.Stats(t.Context())
-	if err != nil || s.Resources != 2 || s.Crawled != 1 || s.Versions != 3 || s.Visits != 5 || s.Hosts != 2 || s.Portals != 1 || s.Datasets != 2 || s.Bytes != 24 {
+	if err != nil || s.Resources != 2 || s.Crawled != 1 || s.Versions != 3 || s.Visits != 5 || s.Hosts != 2 || s.Portals != 1 ||
+		s.Datasets != 2 || s.Bytes != 24 {
 		t.Errorf("stats %+v, %v", s, err)
 	}
 	if len(s.Types) != 1 || s.Types[0] != (catalog.Count{Key: "text/csv", Count: 3, Bytes: 24}) {
@@ -379,8 +394,10 @@ func TestFiguresSearchAndHistory(t *testing.T) {
 	for _, c := range []struct {
 		search catalog.Search
 		want   int
-	}{{catalog.Search{}, 2}, {catalog.Search{Text: "TREES csv"}, 1}, {catalog.Search{Text: "nothing"}, 0}, {catalog.Search{Host: "other.example"}, 1},
-		{catalog.Search{Portal: "http://data.example/"}, 2}, {catalog.Search{Type: "text/csv"}, 1}, {catalog.Search{Dataset: "http://data.example/dataset/2"}, 1},
+	}{{catalog.Search{}, 2}, {catalog.Search{Text: "TREES csv"}, 1}, {catalog.Search{Text: "nothing"}, 0},
+		{catalog.Search{Host: "other.example"}, 1},
+		{catalog.Search{Portal: "http://data.example/"}, 2}, {catalog.Search{Type: "text/csv"}, 1},
+		{catalog.Search{Dataset: "http://data.example/dataset/2"}, 1},
 		{catalog.Search{Outcome: catalog.Unchanged}, 0}, {catalog.Search{Limit: 1}, 2}} {
 		found, err := a.Search(t.Context(), c.search)
 		if err != nil || found.Total != c.want {

@@ -42,15 +42,20 @@ func peopled(b *testing.B, n int) *Archive {
 			t := records.Txn{Txn: txn}
 			for i := from; i < min(from+2000, n); i++ {
 				host := fmt.Sprintf("data%d.example", int(random.ExpFloat64()*float64(n)/400))
-				raw := fmt.Sprintf("http://%s/%s/%08x/%s_%d.csv", host, pick("dataset files export"), random.Uint32(), pick("air water trees budget"), i)
+				raw := fmt.Sprintf("http://%s/%s/%08x/%s_%d.csv", host, pick("dataset files export"), random.Uint32(),
+					pick("air water trees budget"), i)
 				u, err := address.Parse(raw)
 				if err != nil {
 					return err
 				}
 				r := newRecord(ns.ResourceID(u.Key()), raw, u, day)
-				r.Title = pick("air water trees budget traffic schools") + " " + pick("quality stations statistics measurements plan") + fmt.Sprintf(" %d district %d", 1990+i%35, i%97)
+				r.Title = pick("air water trees budget traffic schools") + " " + pick("quality stations statistics measurements plan") +
+					fmt.Sprintf(" %d district %d", 1990+i%35, i%97)
 				r.Format, r.MediaType = "CSV", pick("text/csv text/csv application/json application/pdf")
-				addSource(&r.Resource, catalog.Source{Portal: fmt.Sprintf("http://portal%d.example/", i%150), Dataset: fmt.Sprintf("http://portal%d.example/dataset/%d", i%150, i/3), DatasetTitle: "Open data of district " + fmt.Sprint(i%97)})
+				addSource(&r.Resource,
+					catalog.Source{Portal: fmt.Sprintf("http://portal%d.example/", i%150),
+						Dataset:      fmt.Sprintf("http://portal%d.example/dataset/%d", i%150, i/3),
+						DatasetTitle: "Open data of district " + fmt.Sprint(i%97)})
 				r.Versions, r.Size, r.Changed = 1+i%4, int64(random.IntN(1<<20)), day.Add(time.Duration(random.IntN(1e6))*time.Second)
 				r.Outcome = catalog.Unchanged
 				if err := t.SaveResource(records.Resource{}, r); err != nil {
@@ -109,7 +114,8 @@ func BenchmarkSearch(b *testing.B) {
 			}
 			b.Logf("processor time: index made in %v, facts read in %v", made-start, cputime.Used()-made)
 			for name, s := range map[string]catalog.Search{
-				"all": {}, "common": {Text: "air"}, "two": {Text: "air quality"}, "rare": {Text: "budget_4711"}, "facet": {Portal: "http://portal7.example/"},
+				"all": {}, "common": {Text: "air"}, "two": {Text: "air quality"}, "rare": {Text: "budget_4711"},
+				"facet": {Portal: "http://portal7.example/"},
 				"title": {Sort: "title"}, "letters": {Text: "da"},
 			} {
 				s.Facets = true

@@ -50,7 +50,8 @@ func boundActivity(a catalog.Activity) catalog.Activity {
 // bound cuts what strangers say of a body. It replaces headers rather than change them.
 func (k *Kept) bound() {
 	k.Because = records.Cut(k.Because, records.MaxSentence)
-	k.Charset, k.FileName, k.LastModified = records.Cut(k.Charset, maxWord), records.Cut(k.FileName, maxWord), records.Cut(k.LastModified, maxWord)
+	k.Charset, k.FileName, k.LastModified = records.Cut(k.Charset, maxWord), records.Cut(k.FileName, maxWord),
+		records.Cut(k.LastModified, maxWord)
 	if k.Type != "" && !isMediaType(k.Type) {
 		k.Type = "application/octet-stream"
 	}
@@ -139,7 +140,8 @@ func BoundSeed(s catalog.Seed) (catalog.Seed, error) {
 			return s, fmt.Errorf("register %s: %w", s.URL, err)
 		}
 	}
-	s.Title, s.DatasetTitle, s.PortalTitle = records.Cut(s.Title, maxTitle), records.Cut(s.DatasetTitle, maxTitle), records.Cut(s.PortalTitle, maxTitle)
+	s.Title, s.DatasetTitle, s.PortalTitle = records.Cut(s.Title, maxTitle), records.Cut(s.DatasetTitle, maxTitle),
+		records.Cut(s.PortalTitle, maxTitle)
 	s.Format = records.Cut(s.Format, maxWord)
 	if len(s.Accept) > maxTitle || strings.ContainsFunc(s.Accept, unicode.IsControl) {
 		s.Accept = ""

@@ -35,10 +35,12 @@ func TestAVersionWithAllBoundsReachedFitsIntoATransaction(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	url := "http://data.example/" + strings.Repeat("u", 4000) + ".csv"
-	register(t, a, catalog.Seed{URL: url, Title: strings.Repeat("<t> ", 1<<19), DatasetTitle: strings.Repeat("&", 1<<20), Dataset: "http://data.example/d", Portal: "http://data.example/"})
+	register(t, a, catalog.Seed{URL: url, Title: strings.Repeat("<t> ", 1<<19), DatasetTitle: strings.Repeat("&", 1<<20),
+		Dataset: "http://data.example/d", Portal: "http://data.example/"})
 	in := wideInside(18_000, 20)
 	for i := range 9000 {
-		in.Members = append(in.Members, inspect.Member{Path: fmt.Sprintf("%s/%d.csv", strings.Repeat("ü", 50), i), Tables: wideInside(1, 3).Tables})
+		in.Members = append(in.Members,
+			inspect.Member{Path: fmt.Sprintf("%s/%d.csv", strings.Repeat("ü", 50), i), Tables: wideInside(1, 3).Tables})
 	}
 	for i := range in.Tables[0].Columns {
 		in.Tables[0].Columns[i].Name = fmt.Sprintf("w%da w%db w%dc w%dd", i, i, i, i)
@@ -51,9 +53,11 @@ func TestAVersionWithAllBoundsReachedFitsIntoATransaction(t *testing.T) {
 		headers.Set(fmt.Sprintf("X-H%d", i), strings.Repeat("<", 40))
 	}
 	now := time.Date(2026, 11, 22, 6, 0, 0, 0, time.UTC)
-	kept := &Kept{Ref: bytesOf(t, a, "a,b\n1,2\n"), Type: "text/csv", Headers: headers, Request: headers, ETag: strings.Repeat("e", 60_000), FileName: strings.Repeat("f", 60_000),
-		Because: strings.Repeat("b", 1<<20), LastModified: strings.Repeat("m", 1<<20), Charset: strings.Repeat("c", 1<<20), Inside: in}
-	act := catalog.Activity{URL: url, Start: now, End: now, Outcome: catalog.Archived, Why: strings.Repeat("w", 2<<20), FinalURL: "http://e.example/" + strings.Repeat("f", 1<<20)}
+	kept := &Kept{Ref: bytesOf(t, a, "a,b\n1,2\n"), Type: "text/csv", Headers: headers, Request: headers, ETag: strings.Repeat("e", 60_000),
+		FileName: strings.Repeat("f", 60_000),
+		Because:  strings.Repeat("b", 1<<20), LastModified: strings.Repeat("m", 1<<20), Charset: strings.Repeat("c", 1<<20), Inside: in}
+	act := catalog.Activity{URL: url, Start: now, End: now, Outcome: catalog.Archived, Why: strings.Repeat("w", 2<<20),
+		FinalURL: "http://e.example/" + strings.Repeat("f", 1<<20)}
 	done, err := a.Commit(t.Context(), Visit{Activity: act, Kept: kept}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +96,8 @@ func TestNamesOfDatasetsAndPortalsAreChecked(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	const url = "http://data.example/a.csv"
-	for _, bad := range []string{"http://data.example/d\x00e", "http://data.example/\n", "http://data.example/\xff", "http://data.example/" + strings.Repeat("x", 9000)} {
+	for _, bad := range []string{"http://data.example/d\x00e", "http://data.example/\n", "http://data.example/\xff",
+		"http://data.example/" + strings.Repeat("x", 9000)} {
 		for _, seed := range []catalog.Seed{{URL: url, Dataset: bad}, {URL: url, Portal: bad}} {
 			if _, err := a.Register(t.Context(), time.Now(), Listing{Seeds: []catalog.Seed{seed}}, nil); !errors.Is(err, ErrBadIRI) {
 				t.Errorf("%.50q: %v", bad, err)
@@ -165,7 +170,8 @@ func TestInternalFailuresAreBounded(t *testing.T) {
 	register(t, a, seeds...)
 	for i, s := range seeds {
 		at := now.Add(time.Duration(i) * time.Second)
-		act := catalog.Activity{URL: s.URL, Start: at, End: at, Outcome: catalog.NoVersion, ErrorClass: catalog.ErrInternal, Why: "it broke"}
+		act := catalog.Activity{URL: s.URL, Start: at, End: at, Outcome: catalog.NoVersion, ErrorClass: catalog.ErrInternal,
+			Why: "it broke"}
 		if _, err := a.Commit(t.Context(), Visit{Activity: act}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +192,8 @@ func bytesOf(t *testing.T, a *Archive, body string) content.Ref {
 }
 
 func TestAFinalURLThatRDFCannotNameIsDropped(t *testing.T) {
-	for url, kept := range map[string]bool{"http://h.example/a b|c": true, "http://h.example/ü": true, "ftp://h.example/x": true, `x"\`: false, "no scheme": false, "": true} {
+	for url, kept := range map[string]bool{"http://h.example/a b|c": true, "http://h.example/ü": true, "ftp://h.example/x": true,
+		`x"\`: false, "no scheme": false, "": true} {
 		if got := boundActivity(catalog.Activity{FinalURL: url}).FinalURL; (got == url) != kept {
 			t.Errorf("%q became %q", url, got)
 		}

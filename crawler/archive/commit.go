@@ -67,14 +67,15 @@ func (a *Archive) CommitWith(ctx context.Context, visit Visit, also func(Txn, ca
 	return a.commitVisit(ctx, visit, also, true)
 }
 
-// CommitTogether is Commit for visits that many callers make at the same time: those that wait for the turn to write form
-// one transaction. also may run in the goroutine of another caller, must not depend on what the transaction has written of
-// other URLs, and may run again. If it, or the visit, fails, the others are committed without it.
+// CommitTogether is Commit for visits that many callers make at the same time: those that wait for the turn to write
+// form one transaction. also may run in the goroutine of another caller, must not depend on what the transaction has
+// written of other URLs, and may run again. If it, or the visit, fails, the others are committed without it.
 func (a *Archive) CommitTogether(ctx context.Context, visit Visit, also func(Txn, catalog.Activity) error) (catalog.Activity, error) {
 	return a.commitVisit(ctx, visit, also, false)
 }
 
-func (a *Archive) commitVisit(ctx context.Context, visit Visit, also func(Txn, catalog.Activity) error, alone bool) (catalog.Activity, error) {
+func (a *Archive) commitVisit(ctx context.Context, visit Visit, also func(Txn, catalog.Activity) error, alone bool) (catalog.Activity,
+	error) {
 	url := visit.Activity.URL
 	id, err := records.ResourceID(url)
 	if err != nil {
@@ -259,8 +260,8 @@ func (u *update) noteFailure(ctx context.Context, r *records.Resource, act catal
 	return u.records.NoteFailure(ctx, r, act, fault)
 }
 
-// addToDiary writes the visit, as one more of the stretch before it if it found the same. It sets the visit's ID to that
-// of its stretch, and r.Stretch; the caller saves r.
+// addToDiary writes the visit, as one more of the stretch before it if it found the same. It sets the visit's ID to
+// that of its stretch, and r.Stretch; the caller saves r.
 func (u *update) addToDiary(next diary.Next, r *records.Resource, act *catalog.Activity) error {
 	before, after, err := u.diary.Add(next, *act)
 	if err != nil {

@@ -58,7 +58,8 @@ func BenchmarkUnchangedVisits(b *testing.B) {
 				b.Fatal(err)
 			}
 			at := day.Add(time.Duration(i) * 150 * time.Millisecond)
-			commit(catalog.Activity{URL: url(i), Start: at, End: at.Add(time.Second), Outcome: catalog.Archived, Status: 200}, &Kept{Ref: ref, Type: "text/csv", FileName: "a.csv"})
+			commit(catalog.Activity{URL: url(i), Start: at, End: at.Add(time.Second), Outcome: catalog.Archived, Status: 200},
+				&Kept{Ref: ref, Type: "text/csv", FileName: "a.csv"})
 		}
 		before, triplesBefore := compacted()
 		cpu := cputime.Used()
@@ -69,7 +70,8 @@ func BenchmarkUnchangedVisits(b *testing.B) {
 				if (d+i)%10 == 7 { // a crawl asks for the bytes at one visit in ten
 					status = 200
 				}
-				commit(catalog.Activity{URL: url(i), Start: at, End: at.Add(time.Duration(80+i) * time.Millisecond), Outcome: catalog.Unchanged, Status: status}, nil)
+				commit(catalog.Activity{URL: url(i), Start: at, End: at.Add(time.Duration(80+i) * time.Millisecond),
+					Outcome: catalog.Unchanged, Status: status}, nil)
 			}
 		}
 		spent := cputime.Used() - cpu

@@ -21,8 +21,8 @@ type draft struct {
 	records records.PackedVersion
 }
 
-// draft returns the version that the turn is expected to write. It is empty if none is expected, or if the visit belongs
-// in the past, where the turn decides.
+// draft returns the version that the turn is expected to write. It is empty if none is expected, or if the visit
+// belongs in the past, where the turn decides.
 func (a *Archive) draft(ctx context.Context, id string, visit Visit) (d draft, err error) {
 	if visit.Past != nil {
 		return draft{}, nil

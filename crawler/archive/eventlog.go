@@ -33,7 +33,8 @@ func (a *Archive) CheckLog(ctx context.Context, mend bool) (checked events.Check
 	missing, err := a.notLogged(ctx)
 	if len(missing) > 0 {
 		checked.Found++
-		checked.Faults = append(checked.Faults, fmt.Sprintf("log of events: %d versions are missing, as %s", len(missing), ns.VersionID(missing[0].resource, missing[0].n)))
+		checked.Faults = append(checked.Faults,
+			fmt.Sprintf("log of events: %d versions are missing, as %s", len(missing), ns.VersionID(missing[0].resource, missing[0].n)))
 	}
 	return checked, err
 }

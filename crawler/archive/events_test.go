@@ -15,7 +15,10 @@ import (
 // fail commits a fetch that brought nothing.
 func fail(t *testing.T, a *Archive, status int, class catalog.ErrorClass, at time.Time) {
 	t.Helper()
-	_, err := a.Commit(t.Context(), Visit{Activity: catalog.Activity{URL: file, Start: at, End: at.Add(time.Second), Outcome: catalog.NoVersion, ErrorClass: class, Status: status}}, nil)
+	_, err := a.Commit(t.Context(),
+		Visit{
+			Activity: catalog.Activity{URL: file, Start: at, End: at.Add(time.Second), Outcome: catalog.NoVersion, ErrorClass: class,
+				Status: status}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,9 +66,11 @@ func TestEachChangeIsToldOnceWithItsKinds(t *testing.T) {
 	}
 	visit(t, a, file, "a,c\n5,x\n", step())
 	want := []string{"rows+back", "gone", "back", "gone", "rows+shrunk", "rows", "schema", "new"}
-	// The visits of this test have no comparison of versions, which the pipeline makes: only what is inside them is known.
+	// The visits of this test have no comparison of versions, which the pipeline makes: only what is inside them is
+	// known.
 	all := told(t, a, catalog.EventQuery{})
-	if len(all) != len(want) || all[1] != "gone" || all[2] != "back" || all[3] != "gone" || all[7] != "new" || !strings.Contains(all[0], "back") {
+	if len(all) != len(want) || all[1] != "gone" || all[2] != "back" || all[3] != "gone" || all[7] != "new" ||
+		!strings.Contains(all[0], "back") {
 		t.Fatalf("events %q, want about %q", all, want)
 	}
 	for name, q := range map[string]catalog.EventQuery{
@@ -85,7 +90,8 @@ func TestEachChangeIsToldOnceWithItsKinds(t *testing.T) {
 	if _, err := a.Events(t.Context(), catalog.EventQuery{Kinds: "colour"}); !errors.Is(err, ErrBadQuery) {
 		t.Errorf("an unknown kind: %v", err)
 	}
-	for _, q := range []catalog.EventQuery{{URL: "http://other.example/"}, {Dataset: "http://other.example/"}, {Portal: "http://other.example/"}} {
+	for _, q := range []catalog.EventQuery{{URL: "http://other.example/"}, {Dataset: "http://other.example/"},
+		{Portal: "http://other.example/"}} {
 		if _, err := a.Events(t.Context(), q); !errors.Is(err, ErrNotFound) {
 			t.Errorf("%+v: %v", q, err)
 		}
@@ -157,7 +163,8 @@ func TestVersionsWithoutAnEventAreAddedToTheLogByARepair(t *testing.T) {
 		t.Errorf("%d events, before %d", len(after), len(before))
 	}
 	versions, err := a.VersionsLogged(t.Context(), 0, 1<<40)
-	if err != nil || len(versions) != 3*files || !slices.IsSortedFunc(versions, func(x, y catalog.Version) int { return x.At.Compare(y.At) }) {
+	if err != nil || len(versions) != 3*files ||
+		!slices.IsSortedFunc(versions, func(x, y catalog.Version) int { return x.At.Compare(y.At) }) {
 		t.Errorf("%d versions, sorted by date: %v", len(versions), err)
 	}
 }

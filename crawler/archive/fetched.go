@@ -32,7 +32,8 @@ func (a *Archive) Fetched(id string) (f Fetched, err error) {
 // EachFetched calls f with each version in turn, until an error; i is the index of its id. digest returns the digest
 // that KeepBlockDigests stored for the version and a head; it is valid only during the call. Ids in ascending order are
 // read fastest. The archive's state is held until the last version, so neither should f be slow nor the list long.
-func (a *Archive) EachFetched(ids []string, f func(i int, v Fetched, digest func(head [8]byte) (sum [32]byte, ok bool, err error)) error) error {
+func (a *Archive) EachFetched(ids []string,
+	f func(i int, v Fetched, digest func(head [8]byte) (sum [32]byte, ok bool, err error)) error) error {
 	return a.db.ViewAscending(func(txn *kv.Txn) error {
 		t := records.Txn{Txn: txn}
 		for i, id := range ids {

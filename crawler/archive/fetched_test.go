@@ -51,7 +51,8 @@ func TestABlockDigestIsKnownForItsHeadOnly(t *testing.T) {
 	if want := "[0 true 0 true false false false <nil> 1 true 1 true true true false <nil>]"; err != nil || fmt.Sprint(got) != want {
 		t.Errorf("%v, %v, want %s", got, err, want)
 	}
-	err = a.EachFetched([]string{ids[0], "0123456789abcdef01234567_0"}, func(int, Fetched, func([8]byte) ([32]byte, bool, error)) error { return nil })
+	err = a.EachFetched([]string{ids[0], "0123456789abcdef01234567_0"},
+		func(int, Fetched, func([8]byte) ([32]byte, bool, error)) error { return nil })
 	if !errors.Is(err, ErrNotFound) {
 		t.Errorf("an unknown version: %v", err)
 	}

@@ -58,10 +58,12 @@ func judgedArchive(t *testing.T) (*Archive, map[string]string) {
 		publisher := term.Blank("p" + d.id)
 		quads := []term.Quad{{S: s, P: term.IRI("http://purl.org/dc/terms/description"), O: term.String(d.text), G: graph},
 			{S: s, P: term.IRI("http://purl.org/dc/terms/title"), O: term.String(d.title), G: graph},
-			{S: s, P: term.IRI("http://purl.org/dc/terms/publisher"), O: publisher, G: graph}, {S: publisher, P: term.IRI("http://xmlns.com/foaf/0.1/name"), O: term.String(d.publisher), G: graph},
+			{S: s, P: term.IRI("http://purl.org/dc/terms/publisher"), O: publisher, G: graph},
+			{S: publisher, P: term.IRI("http://xmlns.com/foaf/0.1/name"), O: term.String(d.publisher), G: graph},
 			{S: s, P: term.IRI("http://purl.org/dc/terms/license"), O: term.String(d.licence), G: graph}}
 		for _, k := range strings.Split(d.keywords, ",") {
-			quads = append(quads, term.Quad{S: s, P: term.IRI("http://www.w3.org/ns/dcat#keyword"), O: term.String(strings.TrimSpace(k)), G: graph})
+			quads = append(quads,
+				term.Quad{S: s, P: term.IRI("http://www.w3.org/ns/dcat#keyword"), O: term.String(strings.TrimSpace(k)), G: graph})
 		}
 		var seeds []catalog.Seed
 		for _, f := range files {
@@ -70,7 +72,8 @@ func judgedArchive(t *testing.T) (*Archive, map[string]string) {
 			}
 			address := d.portal + "download/" + url.PathEscape(f[0])
 			ids[address] = d.id
-			seeds = append(seeds, catalog.Seed{URL: address, Portal: d.portal, Dataset: dataset, DatasetTitle: d.title, Title: f[2], Format: f[1]})
+			seeds = append(seeds,
+				catalog.Seed{URL: address, Portal: d.portal, Dataset: dataset, DatasetTitle: d.title, Title: f[2], Format: f[1]})
 		}
 		if _, err := a.Register(t.Context(), day, Listing{Seeds: seeds, Quads: quads}, nil); err != nil {
 			t.Fatal(err)

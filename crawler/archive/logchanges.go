@@ -51,7 +51,8 @@ func (u *update) logVisit(before, after records.Resource, act catalog.Activity, 
 // the visit, or if the failure was ours.
 func isGone(r records.Resource, act catalog.Activity) bool {
 	switch {
-	case act.Outcome != catalog.NoVersion || act.ErrorClass == catalog.ErrInternal || act.ErrorClass == catalog.ErrBytesWithdrawn || act.ErrorClass == catalog.ErrDiskFull:
+	case act.Outcome != catalog.NoVersion || act.ErrorClass == catalog.ErrInternal || act.ErrorClass == catalog.ErrBytesWithdrawn ||
+		act.ErrorClass == catalog.ErrDiskFull:
 		return false
 	case act.ErrorClass == catalog.ErrSoft404, act.Status == 404, act.Status == 410, act.Status == 451:
 		return true
@@ -142,7 +143,8 @@ func kindsOf(before, after records.Resource, kept *Kept) (kinds events.Kind) {
 	if s := kept.Change; s != nil {
 		kinds = kindsOfSummary(*s)
 	}
-	if kinds&events.Schema == 0 && (kept.Change == nil || kept.Change.Kind != diff.Tables) && !compareSchemas(former, kept.Inside).IsZero() {
+	if kinds&events.Schema == 0 && (kept.Change == nil || kept.Change.Kind != diff.Tables) &&
+		!compareSchemas(former, kept.Inside).IsZero() {
 		kinds |= events.Schema
 	}
 	rowsBefore, rowsAfter := rowsOf(former), rowsOf(kept.Inside)

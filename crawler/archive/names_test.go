@@ -9,8 +9,8 @@ import (
 	"odarchive/ns"
 )
 
-// A version has an id and an IRI below each base that the archive has had. Thesis §4.2.1: "a concrete ds:hasVersion URL can be
-// provided directly".
+// A version has an id and an IRI below each base that the archive has had. Thesis §4.2.1: "a concrete ds:hasVersion URL
+// can be provided directly".
 func TestAVersionIsMeantByItsIdAndEachOfItsIRIs(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
@@ -24,7 +24,8 @@ func TestAVersionIsMeantByItsIdAndEachOfItsIRIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := ns.VersionID(r.ID, 0)
-	names := []string{id, a.mint.Version(id), a.mint.Column(id, 2), "http://archive.example/api/v1/get/file/id/" + id, "http://archive.example/get/file/id/" + id}
+	names := []string{id, a.mint.Version(id), a.mint.Column(id, 2), "http://archive.example/api/v1/get/file/id/" + id,
+		"http://archive.example/get/file/id/" + id}
 	for _, name := range names {
 		v, err := a.Latest(t.Context(), name)
 		if err != nil || v.ID != id {
@@ -51,7 +52,8 @@ func TestAVersionIsMeantByItsIdAndEachOfItsIRIs(t *testing.T) {
 			t.Errorf("URLOf(%s) = %s", name, got)
 		}
 	}
-	for _, name := range []string{ns.VersionID(r.ID, 7), a.mint.Version(ns.VersionID(r.ID, 7)), "http://third.example/api/v1/get/file/id/" + id, a.mint.Activity("x")} {
+	for _, name := range []string{ns.VersionID(r.ID, 7), a.mint.Version(ns.VersionID(r.ID, 7)),
+		"http://third.example/api/v1/get/file/id/" + id, a.mint.Activity("x")} {
 		if _, err := a.Latest(t.Context(), name); !errors.Is(err, ErrNotFound) {
 			t.Errorf("Latest(%s): %v, want ErrNotFound", name, err)
 		}
@@ -61,7 +63,8 @@ func TestAVersionIsMeantByItsIdAndEachOfItsIRIs(t *testing.T) {
 	}
 }
 
-// An archive may crawl another copy of itself. Then a version's IRI is also the URL of a file, which keeps its own record.
+// An archive may crawl another copy of itself. Then a version's IRI is also the URL of a file, which keeps its own
+// record.
 func TestAVersionIRIThatWasRegisteredIsAResource(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)

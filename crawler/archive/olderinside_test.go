@@ -17,7 +17,8 @@ func TestWhatOlderProgramsFoundInsideIsStillRead(t *testing.T) {
 	const address = "http://data.example/1.csv"
 	register(t, a, catalog.Seed{URL: address})
 	v := visit(t, a, address, "a,b\n1,x\n2,y\n", day)
-	in := &inspect.Inside{Faults: []string{"it could not be read"}, Members: []inspect.Member{{Path: "a.txt", Size: -1}, {Path: "b.csv", Size: 7}}}
+	in := &inspect.Inside{Faults: []string{"it could not be read"},
+		Members: []inspect.Member{{Path: "a.txt", Size: -1}, {Path: "b.csv", Size: 7}}}
 	raw, err := json.Marshal(in)
 	if err != nil {
 		t.Fatal(err)

@@ -19,16 +19,16 @@ import (
 
 // A version of another archive may be older than versions that this archive has already. Numbers are part of IRIs and
 // never change, so it gets the next number, but everything that follows time puts it in its place: lists of versions,
-// TimeMaps and TimeGates, prov:wasRevisionOf, changes, and the latest version, which stays what it was. If numbers do not
-// follow dates, the resource's record says so (catalog.Resource.OutOfOrder).
+// TimeMaps and TimeGates, prov:wasRevisionOf, changes, and the latest version, which stays what it was. If numbers do
+// not follow dates, the resource's record says so (catalog.Resource.OutOfOrder).
 //
 // It may also fall between two visits that found the same bytes. Then the bytes changed and came back, as far as both
 // archives know, and the first visit after it that found them makes them a version again (again.go).
 
 // Past places a version by its date.
 type Past struct {
-	// Next is the id of the version whose bytes were found next (Around), and Change how it differs from this one, nil if
-	// unknown. Commit ignores Change if other bytes come next when it commits.
+	// Next is the id of the version whose bytes were found next (Around), and Change how it differs from this one, nil
+	// if unknown. Commit ignores Change if other bytes come next when it commits.
 	Next   string
 	Change *diff.Summary
 }
@@ -57,11 +57,13 @@ type Capture struct {
 	Digests catalog.Digests
 }
 
-// SameMoment is how much later than a capture its version or visit may begin: it is moved by milliseconds if others began then.
+// SameMoment is how much later than a capture its version or visit may begin: it is moved by milliseconds if others
+// began then.
 const SameMoment = time.Second
 
-// Captured reports whether the archive knows of a capture: of a version with these bytes, or of a visit that found them, which
-// began then or less than a second later. perhaps says that the visit may be one of those that were forgotten.
+// Captured reports whether the archive knows of a capture: of a version with these bytes, or of a visit that found
+// them, which began then or less than a second later. perhaps says that the visit may be one of those that were
+// forgotten.
 func (a *Archive) Captured(ctx context.Context, c Capture) (known, perhaps bool, err error) {
 	at := c.At.Truncate(time.Millisecond) // as the archive keeps it
 	err = a.view(func(t records.Txn) error {
@@ -138,7 +140,8 @@ func placeAt(ctx context.Context, t records.Txn, r records.Resource, at time.Tim
 	return p, err
 }
 
-// around returns the versions before and after a time in a list in the order of dates. A version of that time is before.
+// around returns the versions before and after a time in a list in the order of dates. A version of that time is
+// before.
 func around(all []catalog.Version, at time.Time) (before, after *catalog.Version) {
 	i := 0
 	for i < len(all) && !all[i].At.After(at) {
@@ -176,8 +179,8 @@ func (a *Archive) latestByDate(ctx context.Context, r catalog.Resource) (catalog
 	return catalog.Version{}, err
 }
 
-// addPast is addVisit for a visit of another archive that is older than the last one of the resource. What that one found
-// stays what the record says.
+// addPast is addVisit for a visit of another archive that is older than the last one of the resource. What that one
+// found stays what the record says.
 func (u *update) addPast(ctx context.Context, before records.Resource, next diary.Next, act *catalog.Activity, visit Visit) error {
 	after := before
 	after.Visits++

@@ -80,12 +80,14 @@ func TestThePastIsPutInItsPlaceByDate(t *testing.T) {
 		v, err := a.Latest(t.Context(), url)
 		newest, err2 := a.Newest(t.Context(), url)
 		found, err3 := a.Find(t.Context(), []Wanted{WantLatest(id), {id, 2}, WantLatest(id)})
-		if err != nil || err2 != nil || err3 != nil || v.N != n || newest.N != n || found[0].N != n || found[1].N != 2 || found[2].ID != v.ID {
+		if err != nil || err2 != nil || err3 != nil || v.N != n || newest.N != n || found[0].N != n || found[1].N != 2 ||
+			found[2].ID != v.ID {
 			t.Errorf("the latest version: %d, %d, %+v; want %d; %v %v %v", v.N, newest.N, found, n, err, err2, err3)
 		}
 	}
 	isLatest(1)
-	if r, err := a.Resource(t.Context(), url); err != nil || !r.FirstSeen.Equal(hours(5)) || !r.Changed.Equal(hours(20)) || r.Versions != 4 {
+	if r, err := a.Resource(t.Context(), url); err != nil || !r.FirstSeen.Equal(hours(5)) || !r.Changed.Equal(hours(20)) ||
+		r.Versions != 4 {
 		t.Errorf("%+v, %v", r, err)
 	}
 
@@ -110,7 +112,8 @@ func TestThePastIsPutInItsPlaceByDate(t *testing.T) {
 		}
 	}
 	m := a.Mint()
-	if q := (term.Quad{S: term.IRI(m.Version(ns.VersionID(id, 1))), P: term.IRI(prov.WasRevisionOf), O: term.IRI(m.Version(ns.VersionID(id, 2)))}); !have[q] {
+	if q := (term.Quad{S: term.IRI(m.Version(ns.VersionID(id, 1))), P: term.IRI(prov.WasRevisionOf),
+		O: term.IRI(m.Version(ns.VersionID(id, 2)))}); !have[q] {
 		t.Errorf("there is no %v", q)
 	}
 

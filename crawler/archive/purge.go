@@ -79,13 +79,14 @@ func (a *Archive) finishWithdrawing(ctx context.Context, list []Purging) error {
 	return nil
 }
 
-// PurgeWithdrawn removes withdrawn bytes, and what was known of them, from everything below the data directory that this
-// program keeps there: packs and their parity, the triples and their log of changes, the database's log, state files and
-// tables. If the bucket of the packs is away, they leave everything else, and the error is content.ErrLeftInBucket. elsewhere,
-// if not nil, is called first, to remove the bytes from where the archive does not know them. It takes as long as writing the
-// whole database, and returns at once if nothing is pending. The caller must hold no snapshot. progress, if not nil, is called
-// with what is done next.
-func (a *Archive) PurgeWithdrawn(ctx context.Context, elsewhere func(context.Context, []Purging) error, progress func(step string)) (files int, err error) {
+// PurgeWithdrawn removes withdrawn bytes, and what was known of them, from everything below the data directory that
+// this program keeps there: packs and their parity, the triples and their log of changes, the database's log, state
+// files and tables. If the bucket of the packs is away, they leave everything else, and the error is
+// content.ErrLeftInBucket. elsewhere, if not nil, is called first, to remove the bytes from where the archive does not
+// know them. It takes as long as writing the whole database, and returns at once if nothing is pending. The caller must
+// hold no snapshot. progress, if not nil, is called with what is done next.
+func (a *Archive) PurgeWithdrawn(ctx context.Context, elsewhere func(context.Context, []Purging) error,
+	progress func(step string)) (files int, err error) {
 	list, err := a.PendingPurge(ctx)
 	if err != nil || len(list) == 0 {
 		return 0, err
@@ -139,8 +140,8 @@ func (a *Archive) PurgeWithdrawn(ctx context.Context, elsewhere func(context.Con
 	})
 }
 
-// purgeHere removes what is known of withdrawn bytes from the database's files. It does that once while the bucket is away, on
-// which the same call is repeated.
+// purgeHere removes what is known of withdrawn bytes from the database's files. It does that once while the bucket is
+// away, on which the same call is repeated.
 func (a *Archive) purgeHere(ctx context.Context, list []Purging, say func(step string)) error {
 	var text strings.Builder
 	for _, p := range list {

@@ -22,9 +22,9 @@ import (
 // view runs f over one unchanging state of the records.
 func (a *Archive) view(f func(records.Txn) error) error { return records.View(a.db, f) }
 
-// VersionID returns the id of the version that a name means: its id, or its IRI below any base that the archive has had.
-// The IRI of a column means the version that has it, and so does an IRI as people copy it: with a query such as ?format=ttl, or
-// with a slash at its end.
+// VersionID returns the id of the version that a name means: its id, or its IRI below any base that the archive has
+// had. The IRI of a column means the version that has it, and so does an IRI as people copy it: with a query such as
+// ?format=ttl, or with a slash at its end.
 func (a *Archive) VersionID(name string) (id string, ok bool) {
 	copied, _, _ := strings.Cut(name, "?")
 	for _, iri := range []string{name, strings.TrimSuffix(copied, "/")} {
@@ -36,8 +36,8 @@ func (a *Archive) VersionID(name string) (id string, ok bool) {
 	return name, ok
 }
 
-// meant returns the version that a name means (VersionID), and its resource. ok is false for other names, and for a version
-// IRI that was itself registered as a resource.
+// meant returns the version that a name means (VersionID), and its resource. ok is false for other names, and for a
+// version IRI that was itself registered as a resource.
 func (a *Archive) meant(t records.Txn, name string) (v catalog.Version, r records.Resource, ok bool, err error) {
 	id, ok := a.VersionID(name)
 	if !ok {
@@ -55,8 +55,8 @@ func (a *Archive) meant(t records.Txn, name string) (v catalog.Version, r record
 	return v, r, err == nil, err
 }
 
-// Resource returns what is known of a URL in any of its spellings, of a resource id, or of the resource of a version's id or
-// IRI.
+// Resource returns what is known of a URL in any of its spellings, of a resource id, or of the resource of a version's
+// id or IRI.
 func (a *Archive) Resource(ctx context.Context, name string) (catalog.Resource, error) {
 	var r records.Resource
 	err := a.view(func(t records.Txn) (err error) {
@@ -109,8 +109,8 @@ func (a *Archive) URLOf(name string) string {
 	return name
 }
 
-// Versions returns the versions of what Resource finds by a name, in the order of their dates, oldest first. Numbers do not follow
-// dates where a version was imported (past.go), or a clock was wrong. A known resource may have none.
+// Versions returns the versions of what Resource finds by a name, in the order of their dates, oldest first. Numbers do
+// not follow dates where a version was imported (past.go), or a clock was wrong. A known resource may have none.
 func (a *Archive) Versions(ctx context.Context, name string) ([]catalog.Version, error) {
 	r, err := a.Resource(ctx, name)
 	if err != nil {
@@ -138,9 +138,9 @@ func (a *Archive) Version(ctx context.Context, name string) (v catalog.Version, 
 	return v, err
 }
 
-// Latest returns the latest version of a URL or resource id that is neither an error page nor withdrawn; the id or IRI of a
-// version names that version. If there is none, the error wraps ErrNotFound, and is catalog.ErrWithdrawn, too, if one was
-// withdrawn.
+// Latest returns the latest version of a URL or resource id that is neither an error page nor withdrawn; the id or IRI
+// of a version names that version. If there is none, the error wraps ErrNotFound, and is catalog.ErrWithdrawn, too, if
+// one was withdrawn.
 func (a *Archive) Latest(ctx context.Context, urlOrID string) (catalog.Version, error) {
 	if v, ok, err := a.versionMeant(urlOrID); ok || err != nil {
 		return v, err
@@ -191,8 +191,8 @@ func (a *Archive) Newest(ctx context.Context, urlOrID string) (catalog.Version, 
 	return a.Version(ctx, ns.VersionID(r.ID, r.LatestN()))
 }
 
-// At returns the version of what Resource finds by a name that was current at a time: the last one crawled until then, or the first one if all
-// were crawled later (RFC 7089 section 4.5.3).
+// At returns the version of what Resource finds by a name that was current at a time: the last one crawled until then,
+// or the first one if all were crawled later (RFC 7089 section 4.5.3).
 func (a *Archive) At(ctx context.Context, name string, at time.Time) (catalog.Version, error) {
 	all, err := a.Versions(ctx, name)
 	if err != nil {

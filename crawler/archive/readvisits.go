@@ -11,7 +11,8 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// maxSameMoment is how many visits Activities returns beyond the limit because they began when the last one within it did.
+// maxSameMoment is how many visits Activities returns beyond the limit because they began when the last one within it
+// did.
 const maxSameMoment = 1000
 
 // Activities returns visits, newest first. Visits that ForgetVisits has dropped are one entry with the first of their

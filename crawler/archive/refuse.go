@@ -60,8 +60,8 @@ func (u *update) refuse(act *catalog.Activity, visit *Visit) error {
 	return u.purgeAgain(sha)
 }
 
-// purgeAgain makes bytes pending again if they are refused: a visit that was in progress when they were withdrawn may have
-// written them to disk.
+// purgeAgain makes bytes pending again if they are refused: a visit that was in progress when they were withdrawn may
+// have written them to disk.
 func (u *update) purgeAgain(sha [32]byte) error {
 	r, known, err := u.records.Refusal(sha)
 	if err != nil || !known {
@@ -96,8 +96,8 @@ func (u *update) refuseAbsent(ctx context.Context, resource, version string, kep
 // errStored is the error of refusing bytes that a version has which was not withdrawn.
 var errStored = errors.New("a version has these bytes")
 
-// refuseBytes refuses bytes that were withdrawn elsewhere, or since the backup that this archive was restored from. If a
-// version has them that is not withdrawn, the error is errStored.
+// refuseBytes refuses bytes that were withdrawn elsewhere, or since the backup that this archive was restored from. If
+// a version has them that is not withdrawn, the error is errStored.
 func (a *Archive) refuseBytes(ctx context.Context, sha256 [32]byte, version string, w catalog.Withdrawal) error {
 	return a.update(ctx, func(u *update) error {
 		_, known, err := u.records.Refusal(sha256)

@@ -188,7 +188,9 @@ func (u *update) retitle(ctx context.Context, id string, s catalog.Source) error
 	var others []records.Resource
 	err := u.records.OfDataset(ctx, s.Dataset, func(other string) (bool, error) {
 		r, known, err := u.records.Resource(other)
-		if known && r.ID != id && slices.ContainsFunc(r.Sources, func(o catalog.Source) bool { return o.Dataset == s.Dataset && o.DatasetTitle != s.DatasetTitle }) {
+		if known && r.ID != id &&
+			slices.ContainsFunc(r.Sources,
+				func(o catalog.Source) bool { return o.Dataset == s.Dataset && o.DatasetTitle != s.DatasetTitle }) {
 			others = append(others, r)
 		}
 		return len(others) < maxRetitled, err

@@ -20,7 +20,8 @@ func compareSchemas(from, to *inspect.Inside) (c catalog.SchemaChange) {
 
 // pairTables returns the columns of tables that are to be compared, older and newer ones, in the order of the newer
 // tables; tables that only the older file has are last. Tables of the same name belong together wherever they are in
-// their files, since a new sheet in front renames none; of several with one name, the first belong together. The others, such as renamed sheets, are paired in their order.
+// their files, since a new sheet in front renames none; of several with one name, the first belong together. The
+// others, such as renamed sheets, are paired in their order.
 func pairTables(older, newer []*csvprofile.Profile) (pairs [][2][]csvprofile.Column) {
 	places := map[string][]int{} // of older tables by name
 	for i, t := range older {

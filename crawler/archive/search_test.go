@@ -36,7 +36,8 @@ func TestSearchFindsWordsWhereverTheyStand(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	register(t, a,
-		catalog.Seed{URL: "http://wien.example/b%C3%A4ume.csv", Portal: "http://portal.example/", PortalTitle: "Offene Daten", Dataset: "http://portal.example/d/1", DatasetTitle: "Grünflächen", Title: "Straßenbäume 2019"},
+		catalog.Seed{URL: "http://wien.example/b%C3%A4ume.csv", Portal: "http://portal.example/", PortalTitle: "Offene Daten",
+			Dataset: "http://portal.example/d/1", DatasetTitle: "Grünflächen", Title: "Straßenbäume 2019"},
 		catalog.Seed{URL: "http://wien.example/luftGuete2020.csv", Portal: "http://portal.example/", Title: "Luftgüte"},
 		catalog.Seed{URL: "http://tokyo.example/3", Title: "空気質データ"},
 		catalog.Seed{URL: "http://air.example/airport.json", Title: "Airports", Format: "GeoJSON"},
@@ -78,7 +79,8 @@ func TestPagesOfASearchMeetWithoutGapOrRepetition(t *testing.T) {
 	a := newArchive(t)
 	var seeds []catalog.Seed
 	for i := range 57 {
-		seeds = append(seeds, catalog.Seed{URL: fmt.Sprintf("http://h%d.example/%d.csv", i%3, i), Title: fmt.Sprintf("file %d", i%10), Portal: fmt.Sprintf("http://p%d.example/", i%2)})
+		seeds = append(seeds, catalog.Seed{URL: fmt.Sprintf("http://h%d.example/%d.csv", i%3, i), Title: fmt.Sprintf("file %d", i%10),
+			Portal: fmt.Sprintf("http://p%d.example/", i%2)})
 	}
 	register(t, a, seeds...)
 	for i := range 20 {
@@ -97,7 +99,8 @@ func TestPagesOfASearchMeetWithoutGapOrRepetition(t *testing.T) {
 					if seen[r.ID] {
 						t.Fatalf("sort %q: %s comes twice", sort, r.URL)
 					}
-					if seen[r.ID] = true; sort == "size" && last.URL != "" && r.Size > last.Size || sort == "title" && last.Title > r.Title || sort == "changed" && r.Changed.After(last.Changed) && last.URL != "" {
+					if seen[r.ID] = true; sort == "size" && last.URL != "" && r.Size > last.Size || sort == "title" &&
+						last.Title > r.Title || sort == "changed" && r.Changed.After(last.Changed) && last.URL != "" {
 						t.Fatalf("sort %q: %+v after %+v", sort, r, last)
 					}
 					last = r
@@ -187,7 +190,8 @@ func TestTheSearchIndexMadeAgainIsTheOneThatGrew(t *testing.T) {
 			t.Errorf("%s: %d found, want %d", text, f.Total, want)
 		}
 	}
-	if err := a.db.Update(t.Context(), func(txn *kv.Txn) error { return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":2}`)) }); err != nil {
+	if err := a.db.Update(t.Context(),
+		func(txn *kv.Txn) error { return txn.Set(kv.SpaceSearch, []byte("s"), []byte(`{"format":2}`)) }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := a.BuildSearch(t.Context()); err == nil || !strings.Contains(err.Error(), "the search index has format 2") {
@@ -199,7 +203,8 @@ func TestCapturesAreInTheOrderOfTheirKeysAndTimes(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	plain, secure, other := "http://data.example/b.csv", "https://www.data.example/b.csv", "http://data.example/a.csv"
-	register(t, a, catalog.Seed{URL: plain}, catalog.Seed{URL: secure}, catalog.Seed{URL: other}, catalog.Seed{URL: "http://data.example/never.csv"})
+	register(t, a, catalog.Seed{URL: plain}, catalog.Seed{URL: secure}, catalog.Seed{URL: other},
+		catalog.Seed{URL: "http://data.example/never.csv"})
 	visit(t, a, plain, "1\n", day)
 	visit(t, a, secure, "1\n", day.Add(time.Hour))
 	visit(t, a, plain, "2\n", day.Add(2*time.Hour))
@@ -217,7 +222,8 @@ func TestCapturesAreInTheOrderOfTheirKeysAndTimes(t *testing.T) {
 	}
 	const b = "://data.example/b.csv@6/200 s://www.data.example/b.csv@7/200 ://data.example/b.csv@8/200"
 	for _, c := range []struct{ prefix, after, want string }{
-		{"example,data)", "", "://data.example/a.csv@9/200 " + b}, {"example,data)/b.csv\x00", "", b}, {"example,data)", "example,data)/b.csv", b}, {"example,dat)", "", ""},
+		{"example,data)", "", "://data.example/a.csv@9/200 " + b}, {"example,data)/b.csv\x00", "", b},
+		{"example,data)", "example,data)/b.csv", b}, {"example,dat)", "", ""},
 	} {
 		if got := list(c.prefix, c.after); got != c.want {
 			t.Errorf("%q from %q: %s, want %s", c.prefix, c.after, got, c.want)

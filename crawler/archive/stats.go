@@ -98,7 +98,8 @@ func (a *Archive) Portals(ctx context.Context) ([]catalog.Portal, error) {
 // crawler adds why a host waits at this moment.
 func (a *Archive) Hosts(ctx context.Context, limit int) (all []catalog.HostHealth, err error) {
 	add := func(host string, n tallies.Tally) error {
-		all = append(all, catalog.HostHealth{Host: host, Resources: n.Resources, Versions: n.Versions, Bytes: n.Bytes, Outcomes: n.Outcomes})
+		all = append(all, catalog.HostHealth{Host: host, Resources: n.Resources, Versions: n.Versions, Bytes: n.Bytes,
+			Outcomes: n.Outcomes})
 		return nil
 	}
 	if limit <= 0 {

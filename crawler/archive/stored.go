@@ -51,8 +51,8 @@ func WantVersion(id string) (w Wanted, ok bool) {
 // WantLatest returns the latest version of a resource, by its id, that is not an error page.
 func WantLatest(resource string) Wanted { return Wanted{resource, latestN} }
 
-// The space of stored records: resource id, ^N (4 bytes) -> stored record; resource id, 0 (4 bytes) -> the number of the
-// latest version, if versions with greater numbers are older (past.go). The latest version of a resource comes
+// The space of stored records: resource id, ^N (4 bytes) -> stored record; resource id, 0 (4 bytes) -> the number of
+// the latest version, if versions with greater numbers are older (past.go). The latest version of a resource comes
 // first. A stored record holds in few bytes what Find would otherwise gather from version, file and family. Error pages
 // have none. Find gathers what has no stored record.
 const (

@@ -34,8 +34,9 @@ func several(t *testing.T) (*Archive, []Wanted) {
 			}
 			before = ref.SHA256
 			_, err = a.Commit(t.Context(), Visit{
-				Activity: catalog.Activity{URL: url, Start: day.Add(time.Duration(n) * time.Hour), End: day, Outcome: catalog.Archived, Status: 200},
-				Kept:     &Kept{Ref: ref, Type: "text/csv", FileName: fmt.Sprintf("ü%d.csv", i)},
+				Activity: catalog.Activity{URL: url, Start: day.Add(time.Duration(n) * time.Hour), End: day, Outcome: catalog.Archived,
+					Status: 200},
+				Kept: &Kept{Ref: ref, Type: "text/csv", FileName: fmt.Sprintf("ü%d.csv", i)},
 			}, nil)
 			if err != nil {
 				t.Fatal(err)

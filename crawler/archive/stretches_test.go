@@ -41,7 +41,8 @@ func TestFiftyUnchangedVisitsAreOneActivity(t *testing.T) {
 	if n := statement(after, "visits"); len(n) != 1 || !hasObject(n, `"50"`) {
 		t.Errorf("visits: %v", n)
 	}
-	if ends := statement(after, "endedAtTime"); len(ends) != 2 || !hasObject(ends, day.Add(50*24*time.Hour+time.Second).Format("2006-01-02T15:04:05")) {
+	if ends := statement(after, "endedAtTime"); len(ends) != 2 ||
+		!hasObject(ends, day.Add(50*24*time.Hour+time.Second).Format("2006-01-02T15:04:05")) {
 		t.Errorf("ends: %v", ends)
 	}
 	derived := map[term.Quad]bool{}
@@ -118,7 +119,9 @@ func TestVisitsOfOneURLThatShareACommitAreOneActivity(t *testing.T) {
 	for i := range 60 {
 		at := day.Add(time.Duration(i+1) * time.Hour)
 		group.Go(func() error {
-			_, err := a.Commit(t.Context(), Visit{Activity: catalog.Activity{URL: file, Start: at, End: at.Add(time.Second), Outcome: catalog.Unchanged, Status: 304}}, nil)
+			_, err := a.Commit(t.Context(),
+				Visit{Activity: catalog.Activity{URL: file, Start: at, End: at.Add(time.Second), Outcome: catalog.Unchanged, Status: 304}},
+				nil)
 			return err
 		})
 	}

@@ -23,8 +23,10 @@ const somePortal = "http://portal.example/"
 // said returns statements of a portal about a dataset.
 func said(a *Archive, dataset, description, publisher, licence string, keywords ...string) []term.Quad {
 	graph, s, agent := term.IRI(a.Mint().Graph(somePortal)), term.IRI(dataset), term.IRI(dataset+"#agent")
-	quads := []term.Quad{{S: s, P: term.IRI(dcterms.Description), O: term.String(description), G: graph}, {S: s, P: term.IRI(dcterms.Publisher), O: agent, G: graph},
-		{S: agent, P: term.IRI(foaf.Name), O: term.String(publisher), G: graph}, {S: s, P: term.IRI(dcterms.License), O: term.IRI(licence), G: graph}}
+	quads := []term.Quad{{S: s, P: term.IRI(dcterms.Description), O: term.String(description), G: graph},
+		{S: s, P: term.IRI(dcterms.Publisher), O: agent, G: graph},
+		{S: agent, P: term.IRI(foaf.Name), O: term.String(publisher), G: graph},
+		{S: s, P: term.IRI(dcterms.License), O: term.IRI(licence), G: graph}}
 	for _, k := range keywords {
 		quads = append(quads, term.Quad{S: s, P: term.IRI(dcat.Keyword), O: term.String(k), G: graph})
 	}
@@ -43,10 +45,14 @@ func describedArchive(t *testing.T) *Archive {
 	t.Helper()
 	a := newArchive(t)
 	const one, two = somePortal + "d/1", somePortal + "d/2"
-	list(t, a, catalog.Seed{URL: "http://wien.example/pop.csv", Portal: somePortal, PortalTitle: "Offene Daten", Dataset: one, DatasetTitle: "Einwohner", Title: "Einwohner nach Bezirk"},
-		said(a, one, "Wohnbevölkerung der <b>Stadt Wien</b>, gegliedert nach Bezirken.", "Magistrat Wien", "https://creativecommons.org/licenses/by/4.0/", "Demographie"))
-	list(t, a, catalog.Seed{URL: "http://wien.example/pop.pdf", Portal: somePortal, Dataset: one, DatasetTitle: "Einwohner", Title: "Erläuterungen"}, nil)
-	list(t, a, catalog.Seed{URL: "http://graz.example/trees.csv", Portal: somePortal, Dataset: two, DatasetTitle: "Baumkataster", Title: "Baumkataster Graz"},
+	list(t, a, catalog.Seed{URL: "http://wien.example/pop.csv", Portal: somePortal, PortalTitle: "Offene Daten", Dataset: one,
+		DatasetTitle: "Einwohner", Title: "Einwohner nach Bezirk"},
+		said(a, one, "Wohnbevölkerung der <b>Stadt Wien</b>, gegliedert nach Bezirken.", "Magistrat Wien",
+			"https://creativecommons.org/licenses/by/4.0/", "Demographie"))
+	list(t, a, catalog.Seed{URL: "http://wien.example/pop.pdf", Portal: somePortal, Dataset: one, DatasetTitle: "Einwohner",
+		Title: "Erläuterungen"}, nil)
+	list(t, a, catalog.Seed{URL: "http://graz.example/trees.csv", Portal: somePortal, Dataset: two, DatasetTitle: "Baumkataster",
+		Title: "Baumkataster Graz"},
 		said(a, two, "Alle Bäume der Stadt Graz. Wien kommt nicht vor.", "Magistrat Graz", "https://example.org/own-licence"))
 	visit(t, a, "http://wien.example/pop.csv", "Bezirk,Anzahl\nFavoriten,1\nFavoriten,2\nHietzing,3\n", day)
 	visit(t, a, "http://graz.example/trees.csv", "Art,Anzahl\nLinde,1\nLinde,2\n", day.Add(48*time.Hour))
@@ -107,16 +113,19 @@ func TestFilesAreFoundByWhatPortalsAndContentsSay(t *testing.T) {
 	}
 	f := found(t, a, catalog.Search{Text: "bevölkerung", Facets: true})
 	about := f.About[f.Resources[0].ID]
-	if about.Publisher != "Magistrat Wien" || about.Licence != "CC-BY" || about.Rows != 3 || about.Score <= 0 || !slices.Contains(about.Text, catalog.Piece{Text: "Wohnbevölkerung", Found: true}) {
+	if about.Publisher != "Magistrat Wien" || about.Licence != "CC-BY" || about.Rows != 3 || about.Score <= 0 ||
+		!slices.Contains(about.Text, catalog.Piece{Text: "Wohnbevölkerung", Found: true}) {
 		t.Errorf("about %+v", about)
 	}
-	if len(f.Licences) != 1 || f.Licences[0].Count != 2 || len(f.Publishers) != 1 || f.Publishers[0].Key != "Magistrat Wien" || len(f.TableRows) != 1 || f.TableRows[0].Key != "1..99" {
+	if len(f.Licences) != 1 || f.Licences[0].Count != 2 || len(f.Publishers) != 1 || f.Publishers[0].Key != "Magistrat Wien" ||
+		len(f.TableRows) != 1 || f.TableRows[0].Key != "1..99" {
 		t.Errorf("facets %+v %+v %+v", f.Licences, f.Publishers, f.TableRows)
 	}
 	if f := found(t, a, catalog.Search{Text: "Baumkatatser"}); len(f.Corrected) != 1 || f.Corrected[0].By != "baumkataster" {
 		t.Errorf("corrected %+v", f.Corrected)
 	}
-	if f := found(t, a, catalog.Search{Text: "wohnbevölkerung hietzing marsmission"}); !f.Partly || f.Total != 1 || !slices.Equal(f.Missing, []string{"marsmission"}) {
+	if f := found(t, a, catalog.Search{Text: "wohnbevölkerung hietzing marsmission"}); !f.Partly || f.Total != 1 ||
+		!slices.Equal(f.Missing, []string{"marsmission"}) {
 		t.Errorf("most of the words: %+v", f)
 	}
 	if _, err := a.Search(t.Context(), catalog.Search{Text: "since:never"}); !errors.Is(err, catalog.ErrQuestion) {
@@ -129,7 +138,8 @@ func TestHitsAreThoseOfAllPages(t *testing.T) {
 	a := newArchive(t)
 	var seeds []catalog.Seed
 	for i := range 600 {
-		seeds = append(seeds, catalog.Seed{URL: fmt.Sprintf("http://h.example/%d.csv", i), Title: fmt.Sprint("water ", strings.Repeat("level ", i%3))})
+		seeds = append(seeds, catalog.Seed{URL: fmt.Sprintf("http://h.example/%d.csv", i),
+			Title: fmt.Sprint("water ", strings.Repeat("level ", i%3))})
 	}
 	register(t, a, seeds...)
 	hits, total, err := a.Hits(t.Context(), catalog.Search{Text: "water level"}, 10_000)
@@ -166,7 +176,8 @@ func TestWhatIsWithdrawnIsNotFoundByItsContents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{r.ID + "_0"}}, catalog.Withdrawal{Status: 410, Reason: "asked for", At: day}); err != nil {
+	if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{r.ID + "_0"}},
+		catalog.Withdrawal{Status: 410, Reason: "asked for", At: day}); err != nil {
 		t.Fatal(err)
 	}
 	check := func(when string) {
@@ -205,7 +216,8 @@ func TestWhatPortalsSayNoLongerIsNotFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = a.triples.Update(t.Context(), func(txn *triplestore.Txn) error {
-		for _, q := range said(a, two, "Alle Bäume der Stadt Graz. Wien kommt nicht vor.", "Magistrat Graz", "https://example.org/own-licence") {
+		for _, q := range said(a, two, "Alle Bäume der Stadt Graz. Wien kommt nicht vor.", "Magistrat Graz",
+			"https://example.org/own-licence") {
 			if err := txn.Delete(q); err != nil {
 				return err
 			}

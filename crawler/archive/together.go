@@ -55,9 +55,9 @@ type announced struct{ came func() }
 
 type announcedKey struct{}
 
-// Announce announces a visit that is going to be committed soon with the context that is returned: visits that were announced
-// wait for each other a moment, and then form one transaction. over must be called once the commit has returned, or is not
-// going to be made.
+// Announce announces a visit that is going to be committed soon with the context that is returned: visits that were
+// announced wait for each other a moment, and then form one transaction. over must be called once the commit has
+// returned, or is not going to be made.
 func (a *Archive) Announce(ctx context.Context) (_ context.Context, over func()) {
 	t := &a.together
 	t.coming.Add(1)
@@ -162,8 +162,8 @@ func (a *Archive) commitTogether(s *share) error {
 	}
 }
 
-// commitWaiting commits the shares that wait when the turn comes, and ends them. Its caller, who has the share own, holds
-// t.lead. The error is why no share was taken.
+// commitWaiting commits the shares that wait when the turn comes, and ends them. Its caller, who has the share own,
+// holds t.lead. The error is why no share was taken.
 func (a *Archive) commitWaiting(own *share) error {
 	t := &a.together
 	leads := true

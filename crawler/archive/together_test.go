@@ -35,7 +35,8 @@ func tableVisit(t *testing.T, a *Archive, url, body string) Visit {
 	}
 }
 
-// behind runs f while the turn to write is taken, and returns when f has ended after that. f is given what lets the turn go.
+// behind runs f while the turn to write is taken, and returns when f has ended after that. f is given what lets the
+// turn go.
 func behind(t *testing.T, a *Archive, f func(release func())) {
 	t.Helper()
 	taken, free := make(chan struct{}), make(chan struct{})

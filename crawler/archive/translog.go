@@ -29,9 +29,9 @@ func (u *update) logLeaf(v catalog.Version, kept *Kept) error {
 // leavesPerTxn is the number of versions that one transaction of MendLeaves adds.
 const leavesPerTxn = 500
 
-// MendLeaves adds leaves for the versions that have none, in the order in which they were committed, as far as the log of
-// events tells it, and returns their number. Leaves to which no record leads any more come back from parity, as far as it
-// goes. If it was interrupted, the next call continues. Nothing else may write meanwhile.
+// MendLeaves adds leaves for the versions that have none, in the order in which they were committed, as far as the log
+// of events tells it, and returns their number. Leaves to which no record leads any more come back from parity, as far
+// as it goes. If it was interrupted, the next call continues. Nothing else may write meanwhile.
 func (a *Archive) MendLeaves(ctx context.Context) (added int, err error) {
 	if _, err := transparency.Mend(ctx, a.db); err != nil {
 		return 0, fmt.Errorf("archive: transparency log: %w", err)
@@ -123,8 +123,8 @@ func (a *Archive) CheckLeaves(ctx context.Context) (c transparency.Checked, err 
 	return c, err
 }
 
-// compareLeaf looks for the leaf of a version. One that is a reference to the version's record needs no comparison: Check has
-// compared the leaf to which the record leads with the tree.
+// compareLeaf looks for the leaf of a version. One that is a reference to the version's record needs no comparison:
+// Check has compared the leaf to which the record leads with the tree.
 func compareLeaf(t records.Txn, c *transparency.Checked, v catalog.Version) error {
 	leaves := transparency.Txn{Txn: t.Txn}
 	if referred, err := leaves.Refers(v.ID); err != nil || referred {
@@ -156,8 +156,9 @@ func compareLeaf(t records.Txn, c *transparency.Checked, v catalog.Version) erro
 const timeForm = "2006-01-02T15:04:05.000Z"
 
 // Prove returns the proof that a version is in the tree of the latest checkpoint, or of the one in checkpoint, a signed
-// note, unless that is nil. That of a version that was withdrawn has its digests only. The error is transparency.ErrNotLogged if the tree does not have the version, or if nothing
-// has been signed yet, and transparency.ErrForked if the checkpoint is not of a tree that this archive has.
+// note, unless that is nil. That of a version that was withdrawn has its digests only. The error is
+// transparency.ErrNotLogged if the tree does not have the version, or if nothing has been signed yet, and
+// transparency.ErrForked if the checkpoint is not of a tree that this archive has.
 func (a *Archive) Prove(versionID string, checkpoint []byte, keys []string) (p transparency.Proof, err error) {
 	err = a.view(func(t records.Txn) error {
 		v, known, err := t.Version(versionID)

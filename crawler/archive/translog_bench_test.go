@@ -13,9 +13,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// BenchmarkLeafOfAVersion compares, in turns, the processor time of storing a new version, from its bytes to the end of its
-// transaction, with that of its leaf in the transparency log: of a transaction with a leaf, less one with a single record.
-// A real visit costs more than storing, since it also fetches and examines the file.
+// BenchmarkLeafOfAVersion compares, in turns, the processor time of storing a new version, from its bytes to the end of
+// its transaction, with that of its leaf in the transparency log: of a transaction with a leaf, less one with a single
+// record. A real visit costs more than storing, since it also fetches and examines the file.
 func BenchmarkLeafOfAVersion(b *testing.B) {
 	const rounds, each = 8, 250
 	for range b.N {
@@ -42,7 +42,8 @@ func BenchmarkLeafOfAVersion(b *testing.B) {
 						b.Fatal(err)
 					}
 					act := catalog.Activity{URL: s.URL, Start: at, End: at.Add(time.Second), Outcome: catalog.Archived, Status: 200}
-					if _, err := a.Commit(b.Context(), Visit{Activity: act, Kept: &Kept{Ref: ref, Type: "text/csv", FileName: "a.csv"}}, nil); err != nil {
+					if _, err := a.Commit(b.Context(), Visit{Activity: act, Kept: &Kept{Ref: ref, Type: "text/csv", FileName: "a.csv"}},
+						nil); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -54,7 +55,8 @@ func BenchmarkLeafOfAVersion(b *testing.B) {
 			})
 			leaf += cputime.Of(func() {
 				for i := range each {
-					l := transparency.Leaf{At: at, N: i, SHA256: [32]byte{byte(round), byte(i)}, Identity: transparency.Identity(seeds[i].URL, [32]byte{1})}
+					l := transparency.Leaf{At: at, N: i, SHA256: [32]byte{byte(round), byte(i)},
+						Identity: transparency.Identity(seeds[i].URL, [32]byte{1})}
 					update(func(txn *kv.Txn) error {
 						_, err := transparency.Txn{Txn: txn}.Append(fmt.Sprint(round, "_", i), l)
 						return err

@@ -27,10 +27,12 @@ func BenchmarkBytesOfALeaf(b *testing.B) {
 				b.Fatal(err)
 			}
 			at := day.Add(time.Duration(i*377) * time.Millisecond)
-			head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nETag: \"%x\"\r\nDate: %s\r\n\r\n", i*i, at.Format(time.RFC1123))
+			head := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nETag: \"%x\"\r\nDate: %s\r\n\r\n", i*i,
+				at.Format(time.RFC1123))
 			visit := Visit{
 				Activity: catalog.Activity{URL: url, Start: at, End: at.Add(time.Second), Outcome: catalog.Archived, Status: 200},
-				Kept:     &Kept{Ref: ref, Type: "text/csv", FileName: "a.csv", Exchange: &catalog.Exchange{Head: []byte(head), Hops: []catalog.Hop{{URL: url, Status: 200, At: at}}}},
+				Kept: &Kept{Ref: ref, Type: "text/csv", FileName: "a.csv",
+					Exchange: &catalog.Exchange{Head: []byte(head), Hops: []catalog.Hop{{URL: url, Status: 200, At: at}}}},
 			}
 			if _, err := a.Commit(b.Context(), visit, nil); err != nil {
 				b.Fatal(err)

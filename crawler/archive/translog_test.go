@@ -190,7 +190,9 @@ func withHead(t *testing.T, a *Archive, link, body string) catalog.Version {
 		t.Fatal(err)
 	}
 	act := catalog.Activity{URL: link, Start: day, End: day.Add(time.Second), Outcome: catalog.Archived, Status: 200}
-	act, err = a.Commit(t.Context(), Visit{Activity: act, Kept: &Kept{Ref: ref, Type: "text/csv", Exchange: &catalog.Exchange{Head: []byte("HTTP/1.1 200 OK\r\n\r\n")}}}, nil)
+	act, err = a.Commit(t.Context(),
+		Visit{Activity: act, Kept: &Kept{Ref: ref, Type: "text/csv", Exchange: &catalog.Exchange{Head: []byte("HTTP/1.1 200 OK\r\n\r\n")}}},
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +232,8 @@ func TestTheLeafOfAVersionStaysWhenItsRecordsChange(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*testing.T, *Archive, catalog.Version) error{
 		"it is withdrawn": func(t *testing.T, a *Archive, v catalog.Version) error {
-			if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{v.ID}}, catalog.Withdrawal{At: day, Status: 451, Reason: "a test"}); err != nil {
+			if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{v.ID}},
+				catalog.Withdrawal{At: day, Status: 451, Reason: "a test"}); err != nil {
 				return err
 			}
 			_, err := a.PurgeWithdrawn(t.Context(), nil, nil)

@@ -19,14 +19,14 @@ type Visit struct {
 	// ErrorPage is the digest of a body that was recognised as an error page, which many URLs of the host return.
 	// Versions with these bytes that were kept earlier are marked. nil if there is none.
 	ErrorPage *[32]byte
-	// Examined is the digest of a body that was fetched and not refused, so that parts of it may be on disk although it is
-	// not kept. If it has been withdrawn meanwhile, it is purged again. nil if there is none.
+	// Examined is the digest of a body that was fetched and not refused, so that parts of it may be on disk although it
+	// is not kept. If it has been withdrawn meanwhile, it is purged again. nil if there is none.
 	Examined *[32]byte
-	// Confirms is the version that was the latest when the visit asked, if the answer was that it is unchanged, without its
-	// bytes. "" if that is not known: then it is the version that is the latest when the visit commits.
+	// Confirms is the version that was the latest when the visit asked, if the answer was that it is unchanged, without
+	// its bytes. "" if that is not known: then it is the version that is the latest when the visit commits.
 	Confirms string
-	// Past places the version, or the visit, by its date, among those that were stored before it: for what other archives
-	// fetched.
+	// Past places the version, or the visit, by its date, among those that were stored before it: for what other
+	// archives fetched.
 	Past *Past
 	// Fault describes how this program failed to examine the bytes, which are kept nevertheless; "" if it did not fail.
 	Fault string
@@ -53,12 +53,14 @@ type Kept struct {
 	Change *diff.Summary  // against the version before; nil for the first
 	Former Former         // the version before, if the caller has read it, to spare reading it again
 
-	// Withdrawn says that another archive withdrew the bytes. Only the record of a version is made, and Ref has the digests
-	// and the size. From then on the bytes are refused, unless another version has them, or retention took them away.
+	// Withdrawn says that another archive withdrew the bytes. Only the record of a version is made, and Ref has the
+	// digests and the size. From then on the bytes are refused, unless another version has them, or retention took them
+	// away.
 	Withdrawn *catalog.Withdrawal
 
-	// Version is called with the version that the body became, to spare reading it again; nil for no call. It is called in
-	// the transaction, which may be repeated, so the last call counts, and only once Commit has returned without an error.
+	// Version is called with the version that the body became, to spare reading it again; nil for no call. It is called
+	// in the transaction, which may be repeated, so the last call counts, and only once Commit has returned without an
+	// error.
 	Version func(catalog.Version)
 
 	lost      bool     // the bytes are not there, or those of an error page: there is no stored record

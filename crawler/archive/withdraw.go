@@ -12,9 +12,9 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Versions are withdrawn in two steps. Withdraw takes them away from all readers: their records and triples say so, what was
-// inside them is forgotten, and their bytes are refused from then on. PurgeWithdrawn then removes the bytes from disk; until
-// it has, the refusals are pending, so a crash delays it and does not undo it.
+// Versions are withdrawn in two steps. Withdraw takes them away from all readers: their records and triples say so,
+// what was inside them is forgotten, and their bytes are refused from then on. PurgeWithdrawn then removes the bytes
+// from disk; until it has, the refusals are pending, so a crash delays it and does not undo it.
 
 // SharedError is the error of withdrawing a version whose bytes other versions have, too.
 type SharedError struct {
@@ -23,7 +23,8 @@ type SharedError struct {
 }
 
 func (e *SharedError) Error() string {
-	return fmt.Sprintf("the bytes of version %s are also those of others, such as %s; withdraw all of them together", e.Version, e.Others[0])
+	return fmt.Sprintf("the bytes of version %s are also those of others, such as %s; withdraw all of them together", e.Version,
+		e.Others[0])
 }
 
 const (
@@ -89,8 +90,8 @@ func (a *Archive) ToWithdraw(ctx context.Context, o Withdrawing) (list []catalog
 	return list, nil
 }
 
-// isReplaceable reports whether a version can be withdrawn that was withdrawn before, or was not if was is nil. What was
-// withdrawn to save space can be withdrawn for good.
+// isReplaceable reports whether a version can be withdrawn that was withdrawn before, or was not if was is nil. What
+// was withdrawn to save space can be withdrawn for good.
 func isReplaceable(was *catalog.Withdrawal, o Withdrawing) bool {
 	return was == nil || was.By == catalog.ByRetention && !o.Returns
 }
@@ -160,10 +161,11 @@ func (a *Archive) checkShared(named, all []catalog.Version, copies bool) error {
 	return shared
 }
 
-// Withdraw takes the bytes of versions, and what is known of their content, away from all readers, for the reason and with
-// the status of w. The records and checksums stay. The bytes themselves are removed by PurgeWithdrawn. It returns the
-// versions that were withdrawn, without those that had been before. A *SharedError withdraws nothing, unless a version with
-// the same bytes was stored in the meantime; other errors may leave some versions withdrawn, and the same call continues.
+// Withdraw takes the bytes of versions, and what is known of their content, away from all readers, for the reason and
+// with the status of w. The records and checksums stay. The bytes themselves are removed by PurgeWithdrawn. It returns
+// the versions that were withdrawn, without those that had been before. A *SharedError withdraws nothing, unless a
+// version with the same bytes was stored in the meantime; other errors may leave some versions withdrawn, and the same
+// call continues.
 func (a *Archive) Withdraw(ctx context.Context, o Withdrawing, w catalog.Withdrawal) (done []catalog.Version, err error) {
 	if _, err := a.ToWithdraw(ctx, o); err != nil {
 		return nil, err
@@ -190,8 +192,10 @@ func (a *Archive) Withdraw(ctx context.Context, o Withdrawing, w catalog.Withdra
 	return done, nil
 }
 
-// withdrawSome withdraws at most withdrawnAtOnce versions with the bytes of a group. more reports whether others are left.
-func (a *Archive) withdrawSome(ctx context.Context, group []catalog.Version, o Withdrawing, w catalog.Withdrawal) (done []catalog.Version, more bool, err error) {
+// withdrawSome withdraws at most withdrawnAtOnce versions with the bytes of a group. more reports whether others are
+// left.
+func (a *Archive) withdrawSome(ctx context.Context, group []catalog.Version, o Withdrawing, w catalog.Withdrawal) (done []catalog.Version,
+	more bool, err error) {
 	sha := group[0].Digests.SHA256
 	var todo []catalog.Version
 	list := func(t records.Txn) error { todo, more, err = a.withdrawable(ctx, t, group, o); return err }
@@ -233,7 +237,8 @@ func (a *Archive) withdrawSome(ctx context.Context, group []catalog.Version, o W
 }
 
 // withdrawable returns at most withdrawnAtOnce versions that are to be withdrawn with a group of the same bytes.
-func (a *Archive) withdrawable(ctx context.Context, t records.Txn, group []catalog.Version, o Withdrawing) (list []catalog.Version, more bool, err error) {
+func (a *Archive) withdrawable(ctx context.Context, t records.Txn, group []catalog.Version, o Withdrawing) (list []catalog.Version,
+	more bool, err error) {
 	list, err = available(ctx, t, group[0].Digests.SHA256)
 	if err == nil {
 		err = a.checkShared(group, list, o.Copies)

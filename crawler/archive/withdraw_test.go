@@ -121,7 +121,8 @@ func TestNothingHasTheContentOfAWithdrawnVersion(t *testing.T) {
 	if found := traces(t, a, dir, all, column, value); len(found) < 8 {
 		t.Fatalf("the test sees only %q", found)
 	}
-	w := catalog.Withdrawal{At: day.Add(3 * time.Hour), Reason: "It names people.", Basis: "GDPR, Article 17", By: "an operator", Status: 451}
+	w := catalog.Withdrawal{At: day.Add(3 * time.Hour), Reason: "It names people.", Basis: "GDPR, Article 17", By: "an operator",
+		Status: 451}
 	for _, id := range []string{gone, next} {
 		done, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{id}}, w)
 		if err != nil || len(done) != 1 {
@@ -142,7 +143,8 @@ func TestNothingHasTheContentOfAWithdrawnVersion(t *testing.T) {
 	}
 
 	var withdrawn *catalog.WithdrawnError
-	if _, err := a.Open(t.Context(), gone); !errors.As(err, &withdrawn) || withdrawn.Reason != w.Reason || !errors.Is(err, catalog.ErrWithdrawnByLaw) {
+	if _, err := a.Open(t.Context(), gone); !errors.As(err, &withdrawn) || withdrawn.Reason != w.Reason ||
+		!errors.Is(err, catalog.ErrWithdrawnByLaw) {
 		t.Errorf("reading it: %v", err)
 	}
 	v, err := a.Version(t.Context(), gone)
@@ -205,7 +207,8 @@ func TestBytesThatOtherVersionsHaveAreWithdrawnTogetherOrNotAtAll(t *testing.T) 
 	visit(t, a, copied, places(0, 9), day)
 	w := catalog.Withdrawal{At: day, Reason: "It names people.", Status: 410}
 	var shared *SharedError
-	if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{latest(t, a, file)}}, w); !errors.As(err, &shared) || len(shared.Others) != 1 {
+	if _, err := a.Withdraw(t.Context(), Withdrawing{Targets: []string{latest(t, a, file)}}, w); !errors.As(err, &shared) ||
+		len(shared.Others) != 1 {
 		t.Fatalf("%v", err)
 	}
 	latest(t, a, file) // is as it was
@@ -213,7 +216,8 @@ func TestBytesThatOtherVersionsHaveAreWithdrawnTogetherOrNotAtAll(t *testing.T) 
 	if err != nil || len(done) != 2 {
 		t.Fatalf("%d versions, %v", len(done), err)
 	}
-	if _, err := a.Latest(t.Context(), copied); !errors.Is(err, ErrNotFound) || !errors.Is(err, catalog.ErrWithdrawn) || errors.Is(err, catalog.ErrWithdrawnByLaw) {
+	if _, err := a.Latest(t.Context(), copied); !errors.Is(err, ErrNotFound) || !errors.Is(err, catalog.ErrWithdrawn) ||
+		errors.Is(err, catalog.ErrWithdrawnByLaw) {
 		t.Errorf("the copy: %v", err)
 	}
 	if n, err := a.PurgeWithdrawn(t.Context(), nil, nil); n != 1 || err != nil {

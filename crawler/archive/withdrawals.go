@@ -10,15 +10,16 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// Withdrawn calls f with everything that was withdrawn: versions in the order of their ids, then bytes of which this archive
-// has no such version.
+// Withdrawn calls f with everything that was withdrawn: versions in the order of their ids, then bytes of which this
+// archive has no such version.
 func (a *Archive) Withdrawn(ctx context.Context, f func(catalog.WithdrawnBytes) error) error {
 	return a.view(func(t records.Txn) error {
 		err := t.EachVersion(ctx, "", func(v catalog.Version) (bool, error) {
 			if v.Withdrawn == nil {
 				return true, nil
 			}
-			return true, f(catalog.WithdrawnBytes{Version: v.ID, URL: v.URL, SHA256: hex.EncodeToString(v.Digests.SHA256[:]), Withdrawal: *v.Withdrawn})
+			return true, f(catalog.WithdrawnBytes{Version: v.ID, URL: v.URL, SHA256: hex.EncodeToString(v.Digests.SHA256[:]),
+				Withdrawal: *v.Withdrawn})
 		})
 		if err != nil {
 			return err
@@ -32,8 +33,8 @@ func (a *Archive) Withdrawn(ctx context.Context, f func(catalog.WithdrawnBytes) 
 	})
 }
 
-// WithdrawBytes withdraws all versions that have some bytes, as they were withdrawn before, in this archive or in another.
-// Without such versions, the bytes are refused from then on. It returns the versions that were withdrawn.
+// WithdrawBytes withdraws all versions that have some bytes, as they were withdrawn before, in this archive or in
+// another. Without such versions, the bytes are refused from then on. It returns the versions that were withdrawn.
 func (a *Archive) WithdrawBytes(ctx context.Context, b catalog.WithdrawnBytes) ([]catalog.Version, error) {
 	var sha [32]byte
 	if n, err := hex.Decode(sha[:], []byte(b.SHA256)); err != nil || n != len(sha) || len(b.SHA256) != 2*len(sha) {

@@ -12,7 +12,8 @@ func AcceptField(name string) string {
 	case "":
 		return "*/*"
 	case AcceptRDF:
-		return "text/turtle, application/n-triples, application/rdf+xml, application/ld+json, application/n-quads, application/trig, text/n3;q=0.9, " +
+		return "text/turtle, application/n-triples, application/rdf+xml, application/ld+json, application/n-quads, application/trig, " +
+			"text/n3;q=0.9, " +
 			"application/trix;q=0.8, application/rdf+json;q=0.8, application/xhtml+xml;q=0.3, text/html;q=0.3, */*;q=0.1"
 	case AcceptCSV:
 		return "text/csv, text/tab-separated-values;q=0.9, */*;q=0.1"

@@ -64,7 +64,8 @@ const (
 // Known reports whether c is one of the constants above.
 func (c ErrorClass) Known() bool {
 	switch c {
-	case ErrProtocol, ErrTruncated, ErrNetwork, ErrTimeout, ErrTooLarge, ErrDecode, ErrHeaderTooLarge, ErrHTTPStatus, ErrTooManyRedirect, ErrBadURL,
+	case ErrProtocol, ErrTruncated, ErrNetwork, ErrTimeout, ErrTooLarge, ErrDecode, ErrHeaderTooLarge, ErrHTTPStatus, ErrTooManyRedirect,
+		ErrBadURL,
 		ErrForbiddenTarget, ErrEmptyBody, ErrTLS, ErrDNS, ErrSoft404, ErrDiskFull, ErrBytesWithdrawn, ErrInternal:
 		return true
 	}
@@ -97,8 +98,8 @@ type Version struct {
 	// ErrorPage is why the bytes are an error page, which is recognised later and excluded from counts; "" for data.
 	ErrorPage string `json:",omitempty"`
 
-	// Truncated is why the bytes are not the whole file, in the words of WARC-Truncated ("length", "time", "disconnect",
-	// "unspecified"); "" if they are. Only other archives keep such files.
+	// Truncated is why the bytes are not the whole file, in the words of WARC-Truncated ("length", "time",
+	// "disconnect", "unspecified"); "" if they are. Only other archives keep such files.
 	Truncated string `json:",omitempty"`
 
 	Withdrawn *Withdrawal `json:",omitempty"` // nil if the bytes were not taken away
@@ -109,8 +110,8 @@ type Version struct {
 	Request      http.Header `json:",omitempty"` // headers of the request
 }
 
-// IsStatus reports whether a number may be the status of an HTTP response, which has three digits (RFC 9110, section 15), or 0
-// for none.
+// IsStatus reports whether a number may be the status of an HTTP response, which has three digits (RFC 9110, section
+// 15), or 0 for none.
 func IsStatus(n int) bool { return n >= 0 && n <= 999 }
 
 // Activity is one visit, successful or not, or a stretch of visits that found the same.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// Figure is a count of a report, unless nobody has counted: the zero Figure is not known. In JSON it is null then, or left
-// out (omitzero), and never 0.
+// Figure is a count of a report, unless nobody has counted: the zero Figure is not known. In JSON it is null then, or
+// left out (omitzero), and never 0.
 type Figure struct {
 	n     int64
 	known bool

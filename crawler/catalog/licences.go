@@ -18,21 +18,44 @@ var licenses = []struct {
 	words string
 }{
 	{Licence{"CC0", true}, "cc0 cc-zero cczero creativecommons-org-publicdomain-zero creative-commons-zero creative-commons-cc0 cc-0"},
-	{Licence{"CC-PDM", true}, "creativecommons-org-publicdomain-mark public-domain publicdomain other-pd us-pd usgov-pd us-government-work usgovernmentworks usa-gov-publicdomain usa-gov-government-works pd"},
+	{
+		Licence{"CC-PDM", true},
+		"creativecommons-org-publicdomain-mark public-domain publicdomain other-pd us-pd usgov-pd us-government-work usgovernmentworks " +
+			"usa-gov-publicdomain usa-gov-government-works pd"},
 	{Licence{"PDDL", true}, "pddl odc-pddl opendatacommons-org-licenses-pddl open-data-commons-public-domain"},
-	{Licence{"CC-BY", true}, "cc-by ccby creativecommons-org-licenses-by creative-commons-attribution creative-commons-by creative-commons-namensnennung publications-europa-eu-resource-authority-licence-cc-by"},
-	{Licence{"CC-BY-SA", true}, "cc-by-sa ccbysa creativecommons-org-licenses-by-sa creative-commons-attribution-share creative-commons-attribution-sharealike publications-europa-eu-resource-authority-licence-cc-by-sa"},
-	{Licence{"CC-BY-NC", false}, "cc-by-nc cc-nc creativecommons-org-licenses-by-nc creative-commons-attribution-noncommercial creative-commons-attribution-non-commercial creative-commons-non-commercial publications-europa-eu-resource-authority-licence-cc-by-nc"},
-	{Licence{"CC-BY-ND", false}, "cc-by-nd creativecommons-org-licenses-by-nd creative-commons-attribution-noderiv creative-commons-attribution-no-deriv publications-europa-eu-resource-authority-licence-cc-by-nd"},
+	{
+		Licence{"CC-BY", true},
+		"cc-by ccby creativecommons-org-licenses-by creative-commons-attribution creative-commons-by creative-commons-namensnennung " +
+			"publications-europa-eu-resource-authority-licence-cc-by"},
+	{Licence{"CC-BY-SA", true},
+		"cc-by-sa ccbysa creativecommons-org-licenses-by-sa creative-commons-attribution-share creative-commons-attribution-sharealike " +
+			"publications-europa-eu-resource-authority-licence-cc-by-sa"},
+	{Licence{"CC-BY-NC", false},
+		"cc-by-nc cc-nc creativecommons-org-licenses-by-nc creative-commons-attribution-noncommercial " +
+			"creative-commons-attribution-non-commercial creative-commons-non-commercial " +
+			"publications-europa-eu-resource-authority-licence-cc-by-nc"},
+	{Licence{"CC-BY-ND", false},
+		"cc-by-nd creativecommons-org-licenses-by-nd creative-commons-attribution-noderiv creative-commons-attribution-no-deriv " +
+			"publications-europa-eu-resource-authority-licence-cc-by-nd"},
 	{Licence{"ODC-BY", true}, "odc-by opendatacommons-org-licenses-by open-data-commons-attribution"},
 	{Licence{"ODbL", true}, "odbl odc-odbl opendatacommons-org-licenses-odbl open-data-commons-open-database open-database-license"},
 	{Licence{"GFDL", true}, "gfdl gnu-free-documentation gnu-org-licenses-fdl gnu-org-copyleft-fdl"},
-	{Licence{"OGL-UK", true}, "uk-ogl ogl ogl-uk nationalarchives-gov-uk-doc-open-government-licence uk-open-government-licence open-government-licence nationalarchives-gov-uk-doc-open-government-licence"},
+	{
+		Licence{"OGL-UK", true},
+		"uk-ogl ogl ogl-uk nationalarchives-gov-uk-doc-open-government-licence uk-open-government-licence open-government-licence " +
+			"nationalarchives-gov-uk-doc-open-government-licence"},
 	{Licence{"OGL-Canada", true}, "ogl-canada ca-ogl open-government-licence-canada open-canada-ca-en-open-government-licence"},
-	{Licence{"DL-DE-BY", true}, "dl-de-by govdata-de-dl-de-by govdata-de-dl-de-by dcat-ap-de-def-licenses-dl-by-de datenlizenz-deutschland-namensnennung data-licence-germany-attribution"},
+	{Licence{"DL-DE-BY", true},
+		"dl-de-by govdata-de-dl-de-by govdata-de-dl-de-by dcat-ap-de-def-licenses-dl-by-de datenlizenz-deutschland-namensnennung " +
+			"data-licence-germany-attribution"},
 	{Licence{"DL-DE-BY-NC", false}, "dl-de-by-nc govdata-de-dl-de-by-nc datenlizenz-deutschland-namensnennung-nicht-kommerziell"},
-	{Licence{"DL-DE-Zero", true}, "dl-de-zero govdata-de-dl-de-zero govdata-de-dl-de-zero dcat-ap-de-def-licenses-dl-zero-de datenlizenz-deutschland-zero data-licence-germany-zero"},
-	{Licence{"Etalab", true}, "etalab fr-lo lov2 licence-ouverte open-licence etalab-gouv-fr-licence-ouverte etalab-gouv-fr-wp-content-uploads github-com-etalab-licence-ouverte"},
+	{Licence{"DL-DE-Zero", true},
+		"dl-de-zero govdata-de-dl-de-zero govdata-de-dl-de-zero dcat-ap-de-def-licenses-dl-zero-de datenlizenz-deutschland-zero " +
+			"data-licence-germany-zero"},
+	{
+		Licence{"Etalab", true},
+		"etalab fr-lo lov2 licence-ouverte open-licence etalab-gouv-fr-licence-ouverte etalab-gouv-fr-wp-content-uploads " +
+			"github-com-etalab-licence-ouverte"},
 	{Licence{"IODL", true}, "iodl dati-gov-it-iodl italian-open-data"},
 	{Licence{"NLOD", true}, "nlod data-norge-no-nlod norwegian-licence-for-open-government"},
 	{Licence{"GeoNutz", false}, "geonutz geonutzv"},
@@ -46,8 +69,10 @@ var licenses = []struct {
 	{Licence{"NCSA", true}, "ncsa"},
 	{Licence{"other open", true}, "other-open other-at-attribution other-at open-license-other"},
 	{Licence{"other closed", false}, "other-closed other-nc closed all-rights-reserved"},
-	{Licence{"OpenData.swiss open", true}, "terms-open dcat-ap-ch-vocabulary-licenses-terms-open terms-by dcat-ap-ch-vocabulary-licenses-terms-by"},
-	{Licence{"OpenData.swiss ask", false}, "terms-ask dcat-ap-ch-vocabulary-licenses-terms-ask terms-by-ask dcat-ap-ch-vocabulary-licenses-terms-by-ask"},
+	{Licence{"OpenData.swiss open", true},
+		"terms-open dcat-ap-ch-vocabulary-licenses-terms-open terms-by dcat-ap-ch-vocabulary-licenses-terms-by"},
+	{Licence{"OpenData.swiss ask", false},
+		"terms-ask dcat-ap-ch-vocabulary-licenses-terms-ask terms-by-ask dcat-ap-ch-vocabulary-licenses-terms-by-ask"},
 	{Licence{"PSI", false}, "psi uk-psi"},
 }
 

@@ -6,10 +6,11 @@ import (
 )
 
 // ErrNoRetention is the error of planning without rules.
-var ErrNoRetention = errors.New("there are no rules of retention: [[retention]] tables of the settings file say which versions need not be kept")
+var ErrNoRetention = errors.New(
+	"there are no rules of retention: [[retention]] tables of the settings file say which versions need not be kept")
 
-// RetentionPlan says which versions the rules of retention do not keep, or, if it was applied, did not keep. JSON names are
-// stable.
+// RetentionPlan says which versions the rules of retention do not keep, or, if it was applied, did not keep. JSON names
+// are stable.
 type RetentionPlan struct {
 	At       time.Time          `json:"at"`
 	Rules    []RetentionTally   `json:"rules"`

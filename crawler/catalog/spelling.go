@@ -14,8 +14,9 @@ const (
 )
 
 // Nearest returns the known name that is most like word, and "" if none is much like it. One edit in three letters is
-// allowed: a letter more, less, changed, or two that are swapped. Upper case and underscores do not count. Of names that
-// are equally near, the longest is returned, since letters are more often left out than added; a word that begins only one name means that name.
+// allowed: a letter more, less, changed, or two that are swapped. Upper case and underscores do not count. Of names
+// that are equally near, the longest is returned, since letters are more often left out than added; a word that begins
+// only one name means that name.
 func Nearest(word string, known []string) string {
 	word = fold(word)
 	if word == "" || len(word) > maxWord {

@@ -8,7 +8,8 @@ import (
 
 func TestAMisspeltNameIsFound(t *testing.T) {
 	t.Parallel()
-	known := []string{"serve", "scope", "stats", "host", "harvest", "host-delay", "host-daily", "max-body", "query", "add", "list", "listen", "compact", "campaign"}
+	known := []string{"serve", "scope", "stats", "host", "harvest", "host-delay", "host-daily", "max-body", "query", "add", "list",
+		"listen", "compact", "campaign"}
 	for word, want := range map[string]string{
 		"serv": "serve", "sevre": "serve", "SERVE": "serve", "harvets": "harvest", "harv": "harvest", "host_delay": "host-delay",
 		"max-bodie": "max-body", "hsot": "host", "ad": "add", "comp": "compact", "qeury": "query",
@@ -35,7 +36,8 @@ func TestAMisspeltNameIsFound(t *testing.T) {
 func TestTheDistanceCountsEdits(t *testing.T) {
 	t.Parallel()
 	for pair, want := range map[[2]string]int{
-		{"", ""}: 0, {"abc", "abc"}: 0, {"abc", ""}: 3, {"", "abc"}: 3, {"abc", "abd"}: 1, {"abc", "acb"}: 1, {"abc", "ab"}: 1, {"kitten", "sitting"}: 3, {"ca", "abc"}: 3,
+		{"", ""}: 0, {"abc", "abc"}: 0, {"abc", ""}: 3, {"", "abc"}: 3, {"abc", "abd"}: 1, {"abc", "acb"}: 1, {"abc", "ab"}: 1,
+		{"kitten", "sitting"}: 3, {"ca", "abc"}: 3,
 	} {
 		if got := distance(pair[0], pair[1]); got != want {
 			t.Errorf("distance(%q, %q) = %d, want %d", pair[0], pair[1], got, want)
@@ -60,8 +62,9 @@ func TestAMisspeltKeyIsFoundInItsTable(t *testing.T) {
 		Hidden string           `toml:"-"`
 	}
 	for key, want := range map[string]string{
-		"hots": "host", "robtos": "robots", "host.dealy": "delay", "host.pla1n": "plain", "named.anything.dealy": "delay", "single.delai": "delay",
-		"hots.delay": "host", "hidden": "", "robots.x": "", "nothing.like.it": "", "": "",
+		"hots": "host", "robtos": "robots", "host.dealy": "delay", "host.pla1n": "plain", "named.anything.dealy": "delay",
+		"single.delai": "delay",
+		"hots.delay":   "host", "hidden": "", "robots.x": "", "nothing.like.it": "", "": "",
 	} {
 		got := ""
 		if hint := KeyHint(reflect.TypeFor[outer](), strings.Split(key, ".")); hint != "" {

@@ -35,8 +35,8 @@ func (t TOMLText) Decode(into any) error {
 }
 
 // Table returns the line of a table as "line 3: ", or "" if it is not found. The table is the inner one with index j of
-// the outer one with index i, both counted from 0, or the outer one itself if j is negative. Only tables that are written
-// as [[outer]] and [[outer.inner]] are found.
+// the outer one with index i, both counted from 0, or the outer one itself if j is negative. Only tables that are
+// written as [[outer]] and [[outer.inner]] are found.
 func (t TOMLText) Table(outer string, i int, inner string, j int) string {
 	isOuter, isInner := header(outer), header(outer, inner)
 	outers, inners, number := -1, -1, 0

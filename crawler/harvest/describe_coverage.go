@@ -56,7 +56,8 @@ func wktBox(box []float64) string {
 		n[i] = strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	west, south, east, north := n[0], n[1], n[2], n[3]
-	return "POLYGON((" + strings.Join([]string{west + " " + south, east + " " + south, east + " " + north, west + " " + north, west + " " + south}, ",") + "))"
+	return "POLYGON((" + strings.Join([]string{west + " " + south, east + " " + south, east + " " + north, west + " " + north,
+		west + " " + south}, ",") + "))"
 }
 
 // period adds a period that the dataset covers.

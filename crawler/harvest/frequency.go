@@ -98,7 +98,9 @@ func digits(s string) (int, bool) {
 var frequencies = sync.OnceValue(func() map[string]time.Duration {
 	all := map[string]time.Duration{}
 	for period, words := range map[time.Duration]string{
-		time.Minute:      "UPDATE_CONT cont continuous continuously continual real-time realtime live 1MIN permanent kontinuierlich laufend continu continuo continua temps-réel tempsréel tiemporeal echtzeit fortlöpande løpende kontinuerlig continue voortdurend",
+		time.Minute: "UPDATE_CONT cont continuous continuously continual real-time realtime live 1MIN permanent kontinuierlich " +
+			"laufend continu continuo continua temps-réel tempsréel tiemporeal echtzeit fortlöpande løpende kontinuerlig continue " +
+			"voortdurend",
 		5 * time.Minute:  "5MIN 5minutes",
 		10 * time.Minute: "10MIN 10minutes",
 		15 * time.Minute: "15MIN 15minutes quarterhourly viertelstündlich",
@@ -109,27 +111,36 @@ var frequencies = sync.OnceValue(func() map[string]time.Duration {
 		6 * time.Hour:    "4timesaday sixhourly",
 		8 * time.Hour:    "CONT_3 thricedaily threetimesaday DAILY_3",
 		12 * time.Hour:   "DAILY_2 twicedaily twiceaday semidaily 12HRS zweimaltäglich",
-		day: "DAILY day everyday eachday weekdays täglich taeglich quotidien quotidienne quotidiennement journalier diario diaria diariamente giornaliero giornaliera quotidiano dagelijks daglig dagligen dagligt codziennie denně denne päivittäin diária " +
+		day: "DAILY day everyday eachday weekdays täglich taeglich quotidien quotidienne quotidiennement journalier diario diaria " +
+			"diariamente giornaliero giornaliera quotidiano dagelijks daglig dagligen dagligt codziennie denně denne päivittäin diária " +
 			"everyworkday werktäglich arbeitstäglich businessdaily onceaday",
 		2 * day:        "everytwodays everysecondday 2DAYS",
 		56 * time.Hour: "WEEKLY_3 threetimesaweek thriceweekly",
 		84 * time.Hour: "WEEKLY_2 semiweekly twiceweekly twiceaweek zweimalwöchentlich bihebdomadaire",
 		5 * day:        "WEEKLY_5 5DAYS",
-		7 * day:        "WEEKLY week eachweek everyweek onceaweek wöchentlich woechentlich hebdomadaire semanal semanalmente settimanale wekelijks veckovis ukentlig ugentligt tygodniowo týdně viikoittain",
-		14 * day:       "BIWEEKLY fortnightly everytwoweeks 14tägig vierzehntägig zweiwöchentlich zweiwoechentlich quinzomadaire bimensuel bimensuelle quincenal quindicinale quinzenal tweewekelijks 2WEEKS",
-		month / 2:      "MONTHLY_2 semimonthly twicemonthly twiceamonth halbmonatlich",
-		month / 3:      "MONTHLY_3 threetimesamonth thricemonthly",
-		month:          "MONTHLY month eachmonth everymonth onceamonth monatlich mensuel mensuelle mensual mensualmente mensile mensal maandelijks månadsvis månedlig månedligt miesięcznie měsíčně kuukausittain",
-		2 * month:      "BIMONTHLY everytwomonths zweimonatlich bimestriel bimestrielle bimestral bimestrale tweemaandelijks",
-		3 * month:      "QUARTERLY quarter everythreemonths vierteljährlich vierteljaehrlich quartalsweise trimestriel trimestrielle trimestral trimestrale kwartaal driemaandelijks kvartalsvis kvartalsvist kwartalnie čtvrtletně neljännesvuosittain",
-		4 * month:      "ANNUAL_3 threetimesayear thriceyearly thriceayear QUADRIMESTRALE cuatrimestral quadrimestral quadrimestriel dreimaljährlich everyfourmonths",
-		6 * month:      "ANNUAL_2 semiannual semiannually biannual biannually twiceayear twiceyearly halfyearly sixmonthly everysixmonths halbjährlich halbjaehrlich semestriel semestrielle semestral semestrale halfjaarlijks halvårlig halvårligt halvårsvis półrocznie pololetně",
-		year:           "ANNUAL annually yearly year onceayear eachyear everyyear 1year jährlich jaehrlich annuel annuelle annuellement anual anualmente annuale jaarlijks årlig årligt årligen årsvis rocznie ročně vuosittain",
-		2 * year:       "BIENNIAL biennially everytwoyears zweijährlich zweijaehrlich bisannuel bisannuelle bienal biennale tweejaarlijks",
-		3 * year:       "TRIENNIAL triennially everythreeyears dreijährlich triennal trienal triennale",
-		4 * year:       "QUADRENNIAL everyfouryears vierjährlich quadriennal",
-		5 * year:       "QUINQUENNIAL everyfiveyears fünfjährlich quinquennal quinquenal",
-		10 * year:      "DECENNIAL everytenyears zehnjährlich décennal decennale",
+		7 * day: "WEEKLY week eachweek everyweek onceaweek wöchentlich woechentlich hebdomadaire semanal semanalmente settimanale " +
+			"wekelijks veckovis ukentlig ugentligt tygodniowo týdně viikoittain",
+		14 * day: "BIWEEKLY fortnightly everytwoweeks 14tägig vierzehntägig zweiwöchentlich zweiwoechentlich quinzomadaire " +
+			"bimensuel bimensuelle quincenal quindicinale quinzenal tweewekelijks 2WEEKS",
+		month / 2: "MONTHLY_2 semimonthly twicemonthly twiceamonth halbmonatlich",
+		month / 3: "MONTHLY_3 threetimesamonth thricemonthly",
+		month: "MONTHLY month eachmonth everymonth onceamonth monatlich mensuel mensuelle mensual mensualmente mensile mensal " +
+			"maandelijks månadsvis månedlig månedligt miesięcznie měsíčně kuukausittain",
+		2 * month: "BIMONTHLY everytwomonths zweimonatlich bimestriel bimestrielle bimestral bimestrale tweemaandelijks",
+		3 * month: "QUARTERLY quarter everythreemonths vierteljährlich vierteljaehrlich quartalsweise trimestriel trimestrielle " +
+			"trimestral trimestrale kwartaal driemaandelijks kvartalsvis kvartalsvist kwartalnie čtvrtletně neljännesvuosittain",
+		4 * month: "ANNUAL_3 threetimesayear thriceyearly thriceayear QUADRIMESTRALE cuatrimestral quadrimestral quadrimestriel " +
+			"dreimaljährlich everyfourmonths",
+		6 * month: "ANNUAL_2 semiannual semiannually biannual biannually twiceayear twiceyearly halfyearly sixmonthly " +
+			"everysixmonths halbjährlich halbjaehrlich semestriel semestrielle semestral semestrale halfjaarlijks halvårlig halvårligt " +
+			"halvårsvis półrocznie pololetně",
+		year: "ANNUAL annually yearly year onceayear eachyear everyyear 1year jährlich jaehrlich annuel annuelle annuellement " +
+			"anual anualmente annuale jaarlijks årlig årligt årligen årsvis rocznie ročně vuosittain",
+		2 * year:  "BIENNIAL biennially everytwoyears zweijährlich zweijaehrlich bisannuel bisannuelle bienal biennale tweejaarlijks",
+		3 * year:  "TRIENNIAL triennially everythreeyears dreijährlich triennal trienal triennale",
+		4 * year:  "QUADRENNIAL everyfouryears vierjährlich quadriennal",
+		5 * year:  "QUINQUENNIAL everyfiveyears fünfjährlich quinquennal quinquenal",
+		10 * year: "DECENNIAL everytenyears zehnjährlich décennal decennale",
 	} {
 		for word := range strings.FieldsSeq(words) {
 			all[frequencyWord(word)] = period

@@ -37,8 +37,8 @@ type Harvester interface {
 	Harvest(ctx context.Context, from string, out Sink) error
 }
 
-// Counter is a Harvester that can ask, with one request, how many datasets its source lists now. ok is false if the source
-// does not say, or lists others beside those that are harvested.
+// Counter is a Harvester that can ask, with one request, how many datasets its source lists now. ok is false if the
+// source does not say, or lists others beside those that are harvested.
 type Counter interface {
 	Count(ctx context.Context) (n int, ok bool)
 }
@@ -110,8 +110,9 @@ type Keeper interface {
 	// all of the portal, or if this source is about to keep all of a portal of which another one has kept a part. If
 	// take is true, the portal changes its source instead.
 	Open(ctx context.Context, r Report, portal string, whole, take bool) error
-	// Listed returns the number of datasets that a portal can be expected to list, if a harvest of changes has brought all
-	// of them: those that are kept, with those that this harvest brought and without those that it reported as gone.
+	// Listed returns the number of datasets that a portal can be expected to list, if a harvest of changes has brought
+	// all of them: those that are kept, with those that this harvest brought and without those that it reported as
+	// gone.
 	Listed(ctx context.Context, r Report, portal string) (int, error)
 	// Lacking returns how many datasets of a portal are not among names: those that are kept, without those that this
 	// harvest brought or reported as gone. The figure is not known if the portal has other names for its datasets, or
@@ -148,11 +149,13 @@ type Entry struct {
 	Quads     []term.Quad
 }
 
-// Changes counts the datasets that one commit changed. Waiting are those that it, or an earlier one, would have withdrawn.
+// Changes counts the datasets that one commit changed. Waiting are those that it, or an earlier one, would have
+// withdrawn.
 type Changes struct {
 	Inserted, Updated, Unchanged, Withdrawn, Returned int
-	Waiting                                           int  `json:",omitempty"`
-	Blind                                             bool `json:",omitempty"` // what was removed last cannot be told from what did not come
+	Waiting                                           int `json:",omitempty"`
+	// what was removed last cannot be told from what did not come
+	Blind bool `json:",omitempty"`
 }
 
 // Ending says how the harvest of a portal ended.
@@ -168,7 +171,8 @@ type Options struct {
 	Limit    int          // maximum number of datasets, and of seeds; 0 means no limit
 	Fresh    bool         // start from the beginning, ignoring any mark
 	Progress func(Report) // called after each step, dataset and failure; may be nil
-	// Total, if not nil, is called with the number of datasets that the source says that it lists, before all of it is read.
+	// Total, if not nil, is called with the number of datasets that the source says that it lists, before all of it is
+	// read.
 	Total   func(datasets int)
 	Part    Selection                          // part of the source to harvest
 	Step    int                                // maximum number of seeds kept at once; 0 means 500
@@ -179,7 +183,8 @@ type Options struct {
 	Sure    bool                               // withdraw without asking, however much a portal no longer lists
 	Search  bool                               // it may be that there is nothing: no ErrNothing
 	Asked   func() string                      // returns what was asked so far and what came, for ErrNothing; may be nil
-	Graphs  bool                               // make it a setting of the portals that the statements of their files are kept in named graphs
+	// make it a setting of the portals that the statements of their files are kept in named graphs
+	Graphs bool
 }
 
 // ErrTaken is wrapped by the error for a portal that a source of another kind keeps already: each harvest would
@@ -197,7 +202,8 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 	if opts.Clock == nil {
 		opts.Clock = time.Now
 	}
-	s := &step{ctx: ctx, keeper: k, opts: opts, report: Report{Source: source, Kind: opts.Kind, Address: opts.Address, Started: opts.Clock()}}
+	s := &step{ctx: ctx, keeper: k, opts: opts,
+		report: Report{Source: source, Kind: opts.Kind, Address: opts.Address, Started: opts.Clock()}}
 	s.report.ID = activityID(source, s.report.Started)
 	s.report.begin()
 	from, err := k.Begin(ctx, s.report, opts.Fresh)

@@ -103,7 +103,8 @@ func (p pages) Harvest(_ context.Context, from string, out Sink) error {
 				return err
 			}
 		}
-		if err := out.Quad(term.Quad{S: term.IRI("http://a.example/"), P: term.IRI("http://p.example/"), O: term.String(fmt.Sprint(page))}); err != nil {
+		if err := out.Quad(term.Quad{S: term.IRI("http://a.example/"), P: term.IRI("http://p.example/"),
+			O: term.String(fmt.Sprint(page))}); err != nil {
 			return err
 		}
 		if err := out.Mark(fmt.Sprint(page + 1)); err != nil {
@@ -132,7 +133,8 @@ func TestAHarvestThatBreaksOffKeepsWhatWasGoodAndGoesOnFromThere(t *testing.T) {
 func TestAFailureToKeepLosesOnlyTheStepThatFailed(t *testing.T) {
 	t.Parallel()
 	m := &memory{fail: 3}
-	if _, err := Run(t.Context(), "src", pages{n: 5, breakAt: -1}, m, Options{}); err == nil || !strings.Contains(err.Error(), "disk full") {
+	if _, err := Run(t.Context(), "src", pages{n: 5, breakAt: -1}, m, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "disk full") {
 		t.Fatalf("error %v", err)
 	}
 	m.fail = 0
@@ -164,7 +166,10 @@ func (o odd) Harvest(_ context.Context, _ string, out Sink) error {
 func TestListingsThatAreNoAddressesAreCountedAndExplained(t *testing.T) {
 	t.Parallel()
 	m := &memory{}
-	report, err := Run(t.Context(), "src", odd{[]string{"", "see attachment", "javascript:alert(1)", "http://", "ftp://a.example/x", "http://a..example/", "http://a.example/100%.csv", "https://a.example/ok"}}, m, Options{})
+	report, err := Run(t.Context(), "src",
+		odd{
+			[]string{"", "see attachment", "javascript:alert(1)", "http://", "ftp://a.example/x", "http://a..example/",
+				"http://a.example/100%.csv", "https://a.example/ok"}}, m, Options{})
 	if err != nil || report.Invalid.N() != 5 || len(report.Skipped) != 5 || len(m.urls) != 3 {
 		t.Fatalf("%+v, %v, kept %q", report, err, m.urls)
 	}
@@ -183,7 +188,8 @@ func TestAStatementThatNoRecordHoldsIsLeftOutAndToldOf(t *testing.T) {
 	t.Parallel()
 	s := &step{portal: Portal{IRI: "http://p.example/"}}
 	s.ctx = t.Context()
-	if !s.tooLong(term.Quad{S: term.IRI("http://p.example/d"), P: term.IRI("http://p.example/p"), O: term.String(strings.Repeat("o", maxStatement))}) {
+	if !s.tooLong(term.Quad{S: term.IRI("http://p.example/d"), P: term.IRI("http://p.example/p"),
+		O: term.String(strings.Repeat("o", maxStatement))}) {
 		t.Error("it is kept")
 	}
 	if len(s.report.Skipped) != 1 || s.report.Invalid.N() != 1 || len(s.report.Skipped[0]) > 500 {

@@ -14,9 +14,9 @@ import (
 	"github.com/dustin/go-humanize/english"
 )
 
-// ErrNothing is wrapped by the error of a harvest that found nothing, or none of the files that the source lists, though
-// it read all of the source: portals list something, so that it is more likely that they were asked wrongly. A harvest of
-// changes may find nothing.
+// ErrNothing is wrapped by the error of a harvest that found nothing, or none of the files that the source lists,
+// though it read all of the source: portals list something, so that it is more likely that they were asked wrongly. A
+// harvest of changes may find nothing.
 var ErrNothing = errors.New("found nothing")
 
 // found counts what a harvest found, in all runs of it.
@@ -40,7 +40,8 @@ func (s *step) nothing() error {
 	case r.Datasets.N()+r.Seeds.N()+s.found.statements+s.found.brought == 0:
 		return fmt.Errorf("%w%s", ErrNothing, s.circumstances(r.Portals.N() > 0))
 	case s.found.listed > 0 && s.found.taken == 0 && !s.found.begun:
-		return fmt.Errorf("%w to fetch: of %s, none has an address that can be fetched%s", ErrNothing, english.Plural(s.found.listed, "listed file", ""), s.circumstances(false))
+		return fmt.Errorf("%w to fetch: of %s, none has an address that can be fetched%s", ErrNothing,
+			english.Plural(s.found.listed, "listed file", ""), s.circumstances(false))
 	}
 	return nil
 }

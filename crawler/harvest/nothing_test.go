@@ -35,14 +35,19 @@ func TestAHarvestThatReadEverythingAndFoundNothingFails(t *testing.T) {
 		want string // "" if it is no error
 	}{
 		"a portal without datasets": {do: func(_ string, out Sink) error { return portal(out, true) },
-			want: "found nothing: the portal answers, but no dataset and no file came; asked: http://a.example/api (200 application/json, 2 B)"},
+			want: "found nothing: the portal answers, but no dataset and no file came; asked: http://a.example/api (200 " +
+				"application/json, 2 B)"},
 		"a portal that counts ten": {do: func(_ string, out Sink) error {
 			return errors.Join(portal(out, true), out.Unknown("", "the portal says that it lists 10 packages but returned 0"))
 		}, want: "no dataset and no file came; the portal says that it lists 10 packages but returned 0; asked: "},
 		"a list without addresses": {do: func(_ string, out Sink) error { return portal(out, false) }, want: "found nothing"},
-		"only deleted datasets":    {do: func(_ string, out Sink) error { return errors.Join(portal(out, true), out.Gone("http://a.example/d")) }, want: "found nothing"},
-		"not even a portal":        {do: func(string, Sink) error { return nil }, want: "found nothing; asked: "},
-		"files without an address": {do: func(_ string, out Sink) error { return errors.Join(portal(out, true), dataset(out, "mailto:a@b", "")) }, want: "found nothing to fetch: of 2 listed files, none has an address"},
+		"only deleted datasets": {
+			do:   func(_ string, out Sink) error { return errors.Join(portal(out, true), out.Gone("http://a.example/d")) },
+			want: "found nothing"},
+		"not even a portal": {do: func(string, Sink) error { return nil }, want: "found nothing; asked: "},
+		"files without an address": {
+			do:   func(_ string, out Sink) error { return errors.Join(portal(out, true), dataset(out, "mailto:a@b", "")) },
+			want: "found nothing to fetch: of 2 listed files, none has an address"},
 		"files that are only counted": {do: func(_ string, out Sink) error {
 			return errors.Join(portal(out, true), out.Dataset(Dataset{IRI: "http://a.example/d", Unaddressed: 3}))
 		}, want: "found nothing to fetch: of 3 listed files, none has an address that can be fetched; asked: http"},
@@ -55,8 +60,9 @@ func TestAHarvestThatReadEverythingAndFoundNothingFails(t *testing.T) {
 			out.Next("since 2026")
 			return portal(out, false)
 		}},
-		"a whole harvest later, and everything is gone": {mark: "whole", do: func(_ string, out Sink) error { return portal(out, true) }, want: "found nothing"},
-		"the end of a list that was interrupted":        {mark: "page 9", do: func(string, Sink) error { return nil }},
+		"a whole harvest later, and everything is gone": {mark: "whole", do: func(_ string, out Sink) error { return portal(out, true) },
+			want: "found nothing"},
+		"the end of a list that was interrupted": {mark: "page 9", do: func(string, Sink) error { return nil }},
 		"a list that was full when it was read to its end": {mark: Document{URL: "http://a.example/sitemap.xml", Tag: `"1"`}.Mark(),
 			do:   func(_ string, out Sink) error { return portal(out, false) },
 			want: "found nothing: the portal answers, but no dataset and no file came, though the last harvest found some; asked: "},
@@ -105,8 +111,10 @@ func TestWhoeverAskedAPortalWronglyIsToldHowToFindItsKind(t *testing.T) {
 	for _, c := range []struct {
 		fails error
 		want  bool
-	}{{nil, true}, {&StatusError{Status: 404}, true}, {&StatusError{Status: 500}, false}, {&StatusError{Status: 403}, false}, {io.ErrUnexpectedEOF, false}} {
-		report, err := Run(t.Context(), "src", listed{func(string, Sink) error { return c.fails }}, &memory{}, Options{Address: "http://a.example/"})
+	}{{nil, true}, {&StatusError{Status: 404}, true}, {&StatusError{Status: 500}, false}, {&StatusError{Status: 403}, false},
+		{io.ErrUnexpectedEOF, false}} {
+		report, err := Run(t.Context(), "src", listed{func(string, Sink) error { return c.fails }}, &memory{},
+			Options{Address: "http://a.example/"})
 		if err == nil || strings.HasSuffix(report.Error, hint) != c.want {
 			t.Errorf("%v: %q", c.fails, report.Error)
 		}
@@ -162,7 +170,8 @@ func TestWhatASourceCountsAndDoesNotReturnIsTheReasonThatRemovalsAreNotKnown(t *
 		return errors.Join(out.Portal(Portal{IRI: "http://a.example/"}, true), out.Dataset(Dataset{IRI: "http://a.example/d"}),
 			out.Unknown(Short(5), "the portal says that it lists 58 entries but returned 53"))
 	}}, m, Options{})
-	if want := "removals not looked for: the portal says that it lists 58 entries but returned 53"; err != nil || report.Unknown != 5 || report.Missing != 5 || !strings.HasSuffix(report.Change(), want) {
+	if want := "removals not looked for: the portal says that it lists 58 entries but returned 53"; err != nil || report.Unknown != 5 ||
+		report.Missing != 5 || !strings.HasSuffix(report.Change(), want) {
 		t.Errorf("%v, %d not returned: %s", err, report.Unknown, report.Change())
 	}
 }
@@ -182,7 +191,8 @@ func TestAPortalThatWasNotReadHasNoFigures(t *testing.T) {
 type always string
 
 func (a always) Do(*http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(string(a)))}, nil
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}},
+		Body: io.NopCloser(strings.NewReader(string(a)))}, nil
 }
 
 func TestAsManyRequestsAreNamedAsAPersonReads(t *testing.T) {
@@ -199,7 +209,8 @@ func TestAsManyRequestsAreNamedAsAPersonReads(t *testing.T) {
 		}
 		resp.Body.Close()
 	}
-	if s := asked.String(); strings.Contains(s, "secret") || strings.Contains(s, "/4") || !strings.HasSuffix(s, ", and 2 more requests") || len(s) > 400 {
+	if s := asked.String(); strings.Contains(s, "secret") || strings.Contains(s, "/4") || !strings.HasSuffix(s, ", and 2 more requests") ||
+		len(s) > 400 {
 		t.Error(s)
 	}
 }

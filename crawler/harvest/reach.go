@@ -10,13 +10,13 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// ErrUnreached is wrapped by the error for a source that has not answered: its host is not known, refuses, or is silent, also
-// behind a connection.
+// ErrUnreached is wrapped by the error for a source that has not answered: its host is not known, refuses, or is
+// silent, also behind a connection.
 var ErrUnreached = errors.New("nothing answers there")
 
 // Reaching returns a Doer whose requests are not tried again as long as the source has not answered: a scheme, host and
-// port that did not answer is not asked a second time, at this address or another. Whoever has other sources to read may
-// try again later, with another Doer; after the first answer, failures of the network are passed on as they are.
+// port that did not answer is not asked a second time, at this address or another. Whoever has other sources to read
+// may try again later, with another Doer; after the first answer, failures of the network are passed on as they are.
 func Reaching(d Doer) Doer { return &reaching{doer: d, silent: map[string]error{}} }
 
 type reaching struct {

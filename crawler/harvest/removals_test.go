@@ -11,7 +11,8 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// counting is a portal that selects changes: mark "changes" brings those alone. totals are its answers to Count, -1 for none.
+// counting is a portal that selects changes: mark "changes" brings those alone. totals are its answers to Count, -1 for
+// none.
 type counting struct {
 	totals []int
 	all    int
@@ -57,7 +58,8 @@ func TestAHarvestOfChangesLooksForRemovalsByAskingHowManyDatasetsAreListed(t *te
 		{"as many as are known", counting{totals: []int{10}}, Selection{}, []string{"changes"}, 2, false, -1},
 		{"fewer", counting{totals: []int{8, 8}, all: 8}, Selection{}, []string{"changes", ""}, 8, true, 8},
 		{"more, added meanwhile", counting{totals: []int{11, 10}}, Selection{}, []string{"changes", "changes"}, 2, false, -1},
-		{"more than it returns", counting{totals: []int{12, 12, 12}, all: 10}, Selection{}, []string{"changes", "changes", ""}, 10, true, 12},
+		{"more than it returns", counting{totals: []int{12, 12, 12}, all: 10}, Selection{}, []string{"changes", "changes", ""}, 10, true,
+			12},
 		{"it does not say", counting{totals: []int{-1}}, Selection{}, []string{"changes"}, 2, false, -1},
 		{"it says what is gone", counting{tells: true}, Selection{}, []string{"changes"}, 2, true, -1},
 		{"a part of it", counting{}, Selection{Since: "2026-01-01"}, []string{"changes"}, 2, false, -1},
@@ -72,7 +74,8 @@ func TestAHarvestOfChangesLooksForRemovalsByAskingHowManyDatasetsAreListed(t *te
 			t.Errorf("%s: the commit has the total %v", c.about, total)
 		}
 		raw, err := json.Marshal(report)
-		if err != nil || strings.Contains(string(raw), `"withdrawn":`) != c.looked || strings.Contains(report.Change(), "not looked for") == c.looked {
+		if err != nil || strings.Contains(string(raw), `"withdrawn":`) != c.looked ||
+			strings.Contains(report.Change(), "not looked for") == c.looked {
 			t.Errorf("%s: %v, %s, %s", c.about, err, report.Change(), raw)
 		}
 		agrees := len(c.portal.reads) > 0 && !c.looked && c.about != "it does not say" && c.part.IsZero()

@@ -34,8 +34,8 @@ type Report struct {
 	Added    int            `json:"added"`            // new URLs
 	Triples  catalog.Figure `json:"triples,omitzero"` // statements
 
-	// What became of datasets, compared with what was known: not known if the harvest was stopped before, or had no need to
-	// read the source.
+	// What became of datasets, compared with what was known: not known if the harvest was stopped before, or had no
+	// need to read the source.
 	Inserted  catalog.Figure `json:"inserted,omitzero"`
 	Updated   catalog.Figure `json:"updated,omitzero"`
 	Unchanged catalog.Figure `json:"unchanged,omitzero"`
@@ -45,7 +45,8 @@ type Report struct {
 	Blind     string         `json:"removals_not_told,omitempty"`       // why, if a portal was read whole and does not let one tell
 	Agreed    catalog.Figure `json:"listed_as_known,omitzero"`          // datasets of those that list as many as are known
 
-	// Datasets that are no longer listed, and so many that their withdrawal waits for an answer: known where Withdrawn is.
+	// Datasets that are no longer listed, and so many that their withdrawal waits for an answer: known where Withdrawn
+	// is.
 	Waiting catalog.Figure `json:"waiting,omitzero"`
 	Asks    []string       `json:"asks,omitempty"` // the portals of those, the first of them
 
@@ -88,7 +89,8 @@ func (r *Report) came() bool {
 		r.Traffic != nil && r.Traffic.Records > 0
 }
 
-// add adds what the commit of a portal changed. looked is whether it has found all datasets that the portal ceased to list.
+// add adds what the commit of a portal changed. looked is whether it has found all datasets that the portal ceased to
+// list.
 func (r *Report) add(c Changes, looked bool) {
 	r.Inserted = r.Inserted.Plus(catalog.Counted(c.Inserted))
 	r.Updated = r.Updated.Plus(catalog.Counted(c.Updated))
@@ -111,10 +113,12 @@ func (r Report) Change() string {
 		return "not compared with what was known"
 	}
 	gone := r.Withdrawn.N()
-	text := fmt.Sprintf("%d new, %d changed, %d unchanged, %d withdrawn, %d listed again", r.Inserted.N(), r.Updated.N(), r.Unchanged.N(), gone, r.Returned.N())
+	text := fmt.Sprintf("%d new, %d changed, %d unchanged, %d withdrawn, %d listed again", r.Inserted.N(), r.Updated.N(), r.Unchanged.N(),
+		gone, r.Returned.N())
 	switch {
 	case !r.Withdrawn.Known():
-		text = fmt.Sprintf("%d new, %d changed, %d unchanged, %d listed again; removals not looked for", r.Inserted.N(), r.Updated.N(), r.Unchanged.N(), r.Returned.N())
+		text = fmt.Sprintf("%d new, %d changed, %d unchanged, %d listed again; removals not looked for", r.Inserted.N(), r.Updated.N(),
+			r.Unchanged.N(), r.Returned.N())
 	case r.Unlooked > 0 && r.Portals.N() > 1:
 		text += fmt.Sprintf("; removals not looked for in %d of %d portals", r.Unlooked, r.Portals.N())
 	case r.Unlooked > 0:

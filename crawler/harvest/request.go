@@ -134,7 +134,8 @@ func send(ctx context.Context, doer Doer, r Request) (resp *http.Response, again
 		var lasting interface{ Permanent() bool }
 		return nil, !errors.Is(err, ErrFinal) && !(errors.As(err, &lasting) && lasting.Permanent()), err
 	}
-	same := r.Unless != "" && (resp.StatusCode == http.StatusNotModified || resp.StatusCode == http.StatusOK && Tag(resp.Header) == r.Unless)
+	same := r.Unless != "" && (resp.StatusCode == http.StatusNotModified || resp.StatusCode == http.StatusOK &&
+		Tag(resp.Header) == r.Unless)
 	if resp.StatusCode == http.StatusOK && !same {
 		return resp, false, nil
 	}

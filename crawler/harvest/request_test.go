@@ -60,15 +60,19 @@ func TestADocumentThatIsKnownIsNotReadAgain(t *testing.T) {
 		{"by an ETag that the server passes over", `"1"`, "If-None-Match", says(200, "all of it", "ETag", `"1"`)},
 	} {
 		asked := ""
-		web := &answers{list: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) { asked = r.Header.Get(c.asks); c.answer(w, r) }}}
-		if _, err := Ask(t.Context(), web, Request{URL: "http://a.example/x", Unless: c.tag}); !errors.Is(err, ErrNotModified) || asked != c.tag || web.asked != 1 {
+		web := &answers{
+			list: []http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) { asked = r.Header.Get(c.asks); c.answer(w, r) }}}
+		if _, err := Ask(t.Context(), web, Request{URL: "http://a.example/x", Unless: c.tag}); !errors.Is(err, ErrNotModified) ||
+			asked != c.tag || web.asked != 1 {
 			t.Errorf("%s: %v, %s was %q, %d requests", c.about, err, c.asks, asked, web.asked)
 		}
 	}
-	if _, err := Ask(t.Context(), &answers{list: []http.HandlerFunc{says(304, "")}}, Request{URL: "http://a.example/x"}); err == nil || errors.Is(err, ErrNotModified) {
+	if _, err := Ask(t.Context(), &answers{list: []http.HandlerFunc{says(304, "")}}, Request{URL: "http://a.example/x"}); err == nil ||
+		errors.Is(err, ErrNotModified) {
 		t.Errorf("a 304 that was not asked for: %v", err)
 	}
-	if _, err := Ask(t.Context(), &answers{list: []http.HandlerFunc{says(200, "new", "ETag", `"2"`)}}, Request{URL: "http://a.example/x", Unless: `"1"`}); err != nil {
+	if _, err := Ask(t.Context(), &answers{list: []http.HandlerFunc{says(200, "new", "ETag", `"2"`)}},
+		Request{URL: "http://a.example/x", Unless: `"1"`}); err != nil {
 		t.Errorf("another version: %v", err)
 	}
 }
@@ -95,7 +99,8 @@ func TestAStatusThatWillNotPassIsNotAskedForAgain(t *testing.T) {
 func TestAnEndlessAnswerIsAnError(t *testing.T) {
 	t.Parallel()
 	web := &answers{list: []http.HandlerFunc{says(200, strings.Repeat("x", 101))}}
-	if _, err := Ask(t.Context(), web, Request{URL: "http://a.example/x", Max: 100}); err == nil || !strings.Contains(err.Error(), "more than 100 bytes") {
+	if _, err := Ask(t.Context(), web, Request{URL: "http://a.example/x", Max: 100}); err == nil ||
+		!strings.Contains(err.Error(), "more than 100 bytes") {
 		t.Fatalf("error %v", err)
 	}
 }
@@ -104,7 +109,8 @@ func TestAnswersAreUTF8WhateverTheyClaim(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ about, body, contentType, want string }{
 		{"says Latin-1, is UTF-8", "Zürich", "text/plain; charset=iso-8859-1", "Zürich"},
-		{"says UTF-8, is windows-1252", "Z\xfcrich und Gen\xe8ve, die St\xe4dte", "text/plain; charset=utf-8", "Zürich und Genève, die Städte"},
+		{"says UTF-8, is windows-1252", "Z\xfcrich und Gen\xe8ve, die St\xe4dte", "text/plain; charset=utf-8",
+			"Zürich und Genève, die Städte"},
 		{"begins with a mark", "\xef\xbb\xbfa", "", "a"},
 	} {
 		web := &answers{list: []http.HandlerFunc{says(200, c.body, "Content-Type", c.contentType)}}

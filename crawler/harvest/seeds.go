@@ -51,8 +51,8 @@ func FirstText(texts []Text) string {
 	return texts[0].Value
 }
 
-// ParseEnd parses a time as ParseTime does. Of a date without a time, it returns the end. It returns the zero time for a text
-// that is neither.
+// ParseEnd parses a time as ParseTime does. Of a date without a time, it returns the end. It returns the zero time for
+// a text that is neither.
 func ParseEnd(text string) time.Time {
 	t, ok := ParseTime(text)
 	if !ok {

@@ -90,8 +90,9 @@ func (s *statements) addOwn(quads []term.Quad) {
 	}
 }
 
-// valid returns a statement without its graph and with repaired IRIs and literals, false if it cannot be repaired. Results
-// of SPARQL endpoints may have anything where RDF has a language tag, and a store with such a literal could not be dumped.
+// valid returns a statement without its graph and with repaired IRIs and literals, false if it cannot be repaired.
+// Results of SPARQL endpoints may have anything where RDF has a language tag, and a store with such a literal could not
+// be dumped.
 func valid(q term.Quad) (term.Quad, bool) {
 	q = withoutSecrets(q)
 	q.G = ""

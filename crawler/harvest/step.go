@@ -321,7 +321,9 @@ func (s *step) keep(mark string) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
-	added, err := s.keeper.Keep(s.ctx, Step{Source: s.report.Source, Portal: s.portal.IRI, Seeds: s.seeds, Entries: s.entries, Quads: s.quads, Mark: mark, Graphs: s.opts.Graphs})
+	added, err := s.keeper.Keep(s.ctx,
+		Step{Source: s.report.Source, Portal: s.portal.IRI, Seeds: s.seeds, Entries: s.entries, Quads: s.quads, Mark: mark,
+			Graphs: s.opts.Graphs})
 	if err != nil {
 		s.broken = err
 		return err

@@ -76,7 +76,8 @@ func (t *Traffic) Add(o *Traffic) {
 	if o == nil {
 		return
 	}
-	t.Requests, t.Bytes, t.Records, t.Deleted, t.Outside = t.Requests+o.Requests, t.Bytes+o.Bytes, t.Records+o.Records, t.Deleted+o.Deleted, t.Outside+o.Outside
+	t.Requests, t.Bytes, t.Records, t.Deleted, t.Outside = t.Requests+o.Requests, t.Bytes+o.Bytes, t.Records+o.Records, t.Deleted+o.Deleted,
+		t.Outside+o.Outside
 	t.Mean, t.Peak = t.Mean+o.Mean, t.Peak+o.Peak
 	for kind, n := range o.Errors {
 		if t.Errors == nil {

@@ -21,7 +21,8 @@ func crawledTable(seed uint64, size int) []byte {
 	notes := []string{"", "ok", "checked by hand", "\"late, but good\""}
 	b := []byte("id,date,station,city,temperature,humidity,pressure,note\n")
 	for i := 0; len(b) < size; i++ {
-		b = fmt.Appendf(b, "%d,2026-%02d-%02d,S%04d,%s,%.1f,%d,%.2f,%s\n", i, 1+r.IntN(12), 1+r.IntN(28), r.IntN(5000), cities[r.IntN(len(cities))],
+		b = fmt.Appendf(b, "%d,2026-%02d-%02d,S%04d,%s,%.1f,%d,%.2f,%s\n", i, 1+r.IntN(12), 1+r.IntN(28), r.IntN(5000),
+			cities[r.IntN(len(cities))],
 			r.Float64()*40-10, r.IntN(100), 950+r.Float64()*80, notes[r.IntN(len(notes))])
 	}
 	return b

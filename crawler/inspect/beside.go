@@ -14,9 +14,10 @@ import (
 const shapefileType = "application/vnd.shp"
 
 // beside returns a function that returns the member of an archive with the same path as another, but for its extension.
-// Of members that cannot be read, or are too large, it says that there are none. known are the paths that there are, nil
-// if nothing is known of them; used, if not nil, gets the paths of those that were returned.
-func beside(ctx context.Context, archive Input, member string, limits Limits, known func(path string) bool, used *[]string) func(string) (io.ReaderAt, int64, bool) {
+// Of members that cannot be read, or are too large, it says that there are none. known are the paths that there are,
+// nil if nothing is known of them; used, if not nil, gets the paths of those that were returned.
+func beside(ctx context.Context, archive Input, member string, limits Limits, known func(path string) bool,
+	used *[]string) func(string) (io.ReaderAt, int64, bool) {
 	base := strings.TrimSuffix(member, path.Ext(member))
 	return func(extension string) (io.ReaderAt, int64, bool) {
 		for _, p := range []string{base + strings.ToLower(extension), base + strings.ToUpper(extension)} {
@@ -36,8 +37,8 @@ func beside(ctx context.Context, archive Input, member string, limits Limits, kn
 	}
 }
 
-// shapefiles profiles the shapefiles among the members of an archive, with the members that belong to them. The table of a
-// .dbf file is that of its shapefile, and not listed twice.
+// shapefiles profiles the shapefiles among the members of an archive, with the members that belong to them. The table
+// of a .dbf file is that of its shapefile, and not listed twice.
 func (l *look) shapefiles(archive Input) {
 	var used []string
 	members := l.found.Members

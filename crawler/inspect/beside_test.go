@@ -19,9 +19,11 @@ func TestAShapefileInAnArchiveIsOneTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, rename := range []func(string) string{func(s string) string { return s }, strings.ToUpper, func(s string) string { return "a dir/" + s }} {
+	for _, rename := range []func(string) string{func(s string) string { return s }, strings.ToUpper,
+		func(s string) string { return "a dir/" + s }} {
 		packed := renamed(t, data, rename)
-		in := inspect.Input{Name: "shapes.zip", Size: int64(len(packed)), Body: bytes.NewReader(packed), Found: detect.Detection{Type: "application/zip"}}
+		in := inspect.Input{Name: "shapes.zip", Size: int64(len(packed)), Body: bytes.NewReader(packed),
+			Found: detect.Detection{Type: "application/zip"}}
 		found, err := inspect.File(t.Context(), in, inspect.Limits{})
 		if err != nil || len(found.Faults) > 0 {
 			t.Fatal(err, found.Faults)
@@ -32,7 +34,8 @@ func TestAShapefileInAnArchiveIsOneTable(t *testing.T) {
 				if len(m.Tables) > 0 {
 					t.Errorf("%s has a table", m.Path)
 				}
-				if strings.HasSuffix(lower, ".shx") && m.Type != "application/vnd.shx" || strings.HasSuffix(lower, ".dbf") && m.Type != "application/vnd.dbf" {
+				if strings.HasSuffix(lower, ".shx") && m.Type != "application/vnd.shx" || strings.HasSuffix(lower, ".dbf") &&
+					m.Type != "application/vnd.dbf" {
 					t.Errorf("%s is %s", m.Path, m.Type)
 				}
 				continue

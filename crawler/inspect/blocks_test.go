@@ -12,14 +12,15 @@ import (
 	"github.com/xuri/excelize/v2"
 )
 
-// TestTablesBelowOneAnotherInASheet reads a workbook whose first sheet has two tables, and the rows of records that were
-// written when a sheet had one table only.
+// TestTablesBelowOneAnotherInASheet reads a workbook whose first sheet has two tables, and the rows of records that
+// were written when a sheet had one table only.
 func TestTablesBelowOneAnotherInASheet(t *testing.T) {
 	t.Parallel()
 	book := excelize.NewFile()
 	for sheet, rows := range map[string][][]any{
-		"Sheet1": {{"name", "a", "b"}, {"Vienna", 1, 2}, {"Graz", 3, 4}, {"Linz", 5, 6}, nil, {"Areas"}, {"country", "people", "area"}, {"Austria", 9, 84}, {"Italy", 59, 301}},
-		"Last":   {{"x", "y"}, {"u", 1}, {"v", 2}},
+		"Sheet1": {{"name", "a", "b"}, {"Vienna", 1, 2}, {"Graz", 3, 4}, {"Linz", 5, 6}, nil, {"Areas"}, {"country", "people", "area"},
+			{"Austria", 9, 84}, {"Italy", 59, 301}},
+		"Last": {{"x", "y"}, {"u", 1}, {"v", 2}},
 	} {
 		if _, err := book.NewSheet(sheet); err != nil {
 			t.Fatal(err)

@@ -26,7 +26,8 @@ func (l *look) omitMember() error {
 	return l.ctx.Err()
 }
 
-// boundTables removes columns beyond the limit, the last ones first, and counts them, and notes beyond the limit of facts.
+// boundTables removes columns beyond the limit, the last ones first, and counts them, and notes beyond the limit of
+// facts.
 func (l *look) boundTables(all []*csvprofile.Profile) []*csvprofile.Profile {
 	for _, p := range all {
 		if p == nil {

@@ -35,7 +35,8 @@ func TestWhatLimitsLeaveOutIsCounted(t *testing.T) {
 		files = append(files, fmt.Sprintf("%d.csv", i), wide)
 	}
 	in = look1(t, "all.zip", string(zipped(t, files...)), Limits{MaxColumns: 9, MaxMembers: 5})
-	if len(in.Members) != 5 || in.MembersOmitted != 2 || in.ColumnsOmitted != 5*6-9 || len(in.Members[1].Tables[0].Columns) != 3 || in.Members[4].Tables[0].Width() != 6 {
+	if len(in.Members) != 5 || in.MembersOmitted != 2 || in.ColumnsOmitted != 5*6-9 || len(in.Members[1].Tables[0].Columns) != 3 ||
+		in.Members[4].Tables[0].Width() != 6 {
 		t.Errorf("a zip: %d members, %d omitted, %d columns omitted", len(in.Members), in.MembersOmitted, in.ColumnsOmitted)
 	}
 	in = look1(t, "all.zip", string(zipped(t, files...)), Limits{MaxPaths: 17})

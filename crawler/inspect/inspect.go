@@ -1,10 +1,10 @@
 // Package inspect finds out what a file of known kind contains: tables, RDF statements, members of an archive and the
 // tables in them, and what the file says of itself.
 //
-// File examines one file with the package for its kind (csvprofile, tables, rdfprofile, unpack, document), within limits of time
-// and size for the whole file. Extract returns the bytes of one member. What cannot be read is described in
-// Inside.Faults, one sentence each, and affects only its own file or member. What the limits omit is counted in Inside.
-// The archive keeps Inside, most of it as JSON: field names are stable.
+// File examines one file with the package for its kind (csvprofile, tables, rdfprofile, unpack, document), within
+// limits of time and size for the whole file. Extract returns the bytes of one member. What cannot be read is described
+// in Inside.Faults, one sentence each, and affects only its own file or member. What the limits omit is counted in
+// Inside. The archive keeps Inside, most of it as JSON: field names are stable.
 package inspect
 
 import (
@@ -38,8 +38,8 @@ type Inside struct {
 	More   bool     `json:"more,omitempty"`   // a limit was reached: the file contains more
 	Faults []string `json:"faults,omitempty"` // what could not be read, and why
 
-	// Period is that of the dates in all tables, nil if they have none. It is stored so that the triples of versions that
-	// older programs described stay what their records say.
+	// Period is that of the dates in all tables, nil if they have none. It is stored so that the triples of versions
+	// that older programs described stay what their records say.
 	Period *extent.Period `json:"period,omitempty"`
 
 	// What limits omitted from tables and members that are otherwise listed.
@@ -140,12 +140,14 @@ func File(ctx context.Context, in Input, limits Limits) (*Inside, error) {
 	limits = limits.withDefaults()
 	limited, cancel := context.WithTimeout(ctx, limits.Time)
 	defer cancel()
-	look := &look{ctx: limited, limits: limits, found: &Inside{}, columns: limits.MaxColumns, paths: limits.MaxPaths, iris: limits.MaxIRIs, facts: limits.MaxFacts}
+	look := &look{ctx: limited, limits: limits, found: &Inside{}, columns: limits.MaxColumns, paths: limits.MaxPaths, iris: limits.MaxIRIs,
+		facts: limits.MaxFacts}
 	look.file(in)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if len(look.found.Tables) == 0 && look.found.RDF == nil && len(look.found.Members) == 0 && len(look.found.Faults) == 0 && look.found.Document == nil {
+	if len(look.found.Tables) == 0 && look.found.RDF == nil && len(look.found.Members) == 0 && len(look.found.Faults) == 0 &&
+		look.found.Document == nil {
 		return nil, nil
 	}
 	look.relate()
@@ -203,7 +205,8 @@ func (l *look) document(name string, in Input) *document.Document {
 	if !document.Known(in.Found.Type) || l.facts < 500 {
 		return nil
 	}
-	d, err := document.Read(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body, TempDir: l.limits.TempDir})
+	d, err := document.Read(l.ctx,
+		tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body, TempDir: l.limits.TempDir})
 	if err != nil && d == nil && len(l.found.Tables) == 0 {
 		l.fault(name, err)
 	}
@@ -247,7 +250,9 @@ func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 		}
 		return []*csvprofile.Profile{profile}
 	case tables.Known(in.Found.Type):
-		found, err := tables.Read(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body, TempDir: l.limits.TempDir, Beside: in.beside}, tables.Options{})
+		found, err := tables.Read(l.ctx,
+			tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body, TempDir: l.limits.TempDir,
+				Beside: in.beside}, tables.Options{})
 		if err != nil {
 			l.fault(name, err)
 		}
@@ -263,7 +268,8 @@ func (l *look) tables(name string, in Input) []*csvprofile.Profile {
 
 // fixedWidth profiles a text with columns of fixed width, nil if it has none.
 func (l *look) fixedWidth(name string, in Input) *csvprofile.Profile {
-	profile, err := tables.FixedWidth(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body}, tables.Options{})
+	profile, err := tables.FixedWidth(l.ctx, tables.Input{Type: in.Found.Type, Charset: in.Found.Charset, Size: in.Size, Body: in.Body},
+		tables.Options{})
 	if err != nil {
 		l.fault(name, err)
 	}

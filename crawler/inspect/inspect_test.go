@@ -63,13 +63,16 @@ func TestTablesAreFoundWhereverTheyAre(t *testing.T) {
 		t.Errorf("a CSV file: %+v", in)
 	}
 	aligned := "place     people  area\n" + strings.Repeat("Wien     1911191  414.9\nGraz      291072  127.6\n", 3)
-	if in := inspect(t, "places.csv", []byte(aligned)); in == nil || len(in.Tables) != 1 || len(in.Tables[0].Columns) != 3 || in.Tables[0].Rows != 6 {
+	if in := inspect(t, "places.csv", []byte(aligned)); in == nil || len(in.Tables) != 1 || len(in.Tables[0].Columns) != 3 ||
+		in.Tables[0].Rows != 6 {
 		t.Errorf("columns aligned by blanks, called CSV: %+v", in)
 	}
-	if in := inspect(t, "trees.json", []byte(`[{"id":1,"name":"a"},{"id":2,"name":"b"}]`)); in == nil || len(in.Tables) != 1 || in.Tables[0].Rows != 2 {
+	if in := inspect(t, "trees.json", []byte(`[{"id":1,"name":"a"},{"id":2,"name":"b"}]`)); in == nil || len(in.Tables) != 1 ||
+		in.Tables[0].Rows != 2 {
 		t.Errorf("a JSON file: %+v", in)
 	}
-	if in := inspect(t, "trees.csv.gz", gz.Bytes()); in == nil || len(in.Members) != 1 || len(in.Members[0].Tables) != 1 || in.Members[0].Tables[0].Rows != 3 {
+	if in := inspect(t, "trees.csv.gz", gz.Bytes()); in == nil || len(in.Members) != 1 || len(in.Members[0].Tables) != 1 ||
+		in.Members[0].Tables[0].Rows != 3 {
 		t.Errorf("a compressed CSV file: %+v", in)
 	}
 	in := inspect(t, "all.zip", zipped(t, "data/trees.csv", trees, "README.txt", "About these trees.\n"))
@@ -77,7 +80,8 @@ func TestTablesAreFoundWhereverTheyAre(t *testing.T) {
 		t.Fatalf("a zip: %+v", in)
 	}
 	paths := []string{in.Members[0].Path, in.Members[1].Path}
-	if !slices.Equal(paths, []string{"data/trees.csv", "README.txt"}) || in.Members[0].Type != "text/csv" || len(in.Members[0].Tables) != 1 || len(in.Members[1].Tables) != 0 {
+	if !slices.Equal(paths, []string{"data/trees.csv", "README.txt"}) || in.Members[0].Type != "text/csv" ||
+		len(in.Members[0].Tables) != 1 || len(in.Members[1].Tables) != 0 {
 		t.Errorf("members of the zip: %+v", in.Members)
 	}
 }
@@ -110,7 +114,8 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := File(ctx, Input{Found: detect.Detection{Type: "text/csv"}, Size: 5, Body: strings.NewReader("a,b\n1")}, Limits{}); !errors.Is(err, context.Canceled) {
+	if _, err := File(ctx, Input{Found: detect.Detection{Type: "text/csv"}, Size: 5, Body: strings.NewReader("a,b\n1")},
+		Limits{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want context.Canceled", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 // maxForeignKeys is the maximum number of foreign keys of all tables of a file.
 const maxForeignKeys = 2000
 
-// relate finds the keys that the tables of the file, or of its members, have of one another. It removes those of columns
-// that are not listed, and those beyond the limit.
+// relate finds the keys that the tables of the file, or of its members, have of one another. It removes those of
+// columns that are not listed, and those beyond the limit.
 func (l *look) relate() {
 	var all []csvprofile.KeyTable
 	files := map[string][]*csvprofile.Profile{}

@@ -118,7 +118,8 @@ func (r *rowReader) search(ctx context.Context) error {
 	})
 }
 
-// find returns the number of the only table in the file that is most like the profile, in the order in which they begin;
+// find returns the number of the only table in the file that is most like the profile, in the order in which they
+// begin;
 // -1 if there is none, or more than one.
 func (r *rowReader) find(ctx context.Context) (int, error) {
 	begun, like, rows := -1, other, int64(0)
@@ -170,7 +171,8 @@ func (r *rowReader) likeness(name string, columns []string, more bool) int {
 
 // tables reads the tables of the file.
 func (r *rowReader) tables(ctx context.Context, o tables.Options) error {
-	in := tables.Input{Type: r.in.Found.Type, Charset: r.in.Found.Charset, Size: r.in.Size, Body: r.in.Body, TempDir: r.limits.TempDir, Beside: r.in.beside}
+	in := tables.Input{Type: r.in.Found.Type, Charset: r.in.Found.Charset, Size: r.in.Size, Body: r.in.Body, TempDir: r.limits.TempDir,
+		Beside: r.in.beside}
 	if tables.Known(in.Type) {
 		_, err := tables.Read(ctx, in, o)
 		return err

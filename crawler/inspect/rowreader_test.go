@@ -70,8 +70,9 @@ func TestRowsAreOfTheTableThatWasProfiled(t *testing.T) {
 		"none like it":                 {"a.html", towns + rivers, towns + lakes, 1, ""},
 		"only one other":               {"a.html", towns, rivers, 0, ""},
 		"more rows":                    {"a.html", towns, more, 0, "Linz"},
-		"JSON in the other order":      {"a.json", "{" + jsonRivers + "," + jsonTowns + "}", "{" + jsonTowns + "," + jsonRivers + "}", 0, "Mur"},
-		"JSON without it":              {"a.json", "{" + jsonRivers + "," + jsonTowns + "}", "{" + jsonTowns + "}", 0, ""},
+		"JSON in the other order": {"a.json", "{" + jsonRivers + "," + jsonTowns + "}", "{" + jsonTowns + "," + jsonRivers + "}", 0,
+			"Mur"},
+		"JSON without it": {"a.json", "{" + jsonRivers + "," + jsonTowns + "}", "{" + jsonTowns + "}", 0, ""},
 	} {
 		page := func(body string) string {
 			if strings.HasSuffix(c.file, ".html") {

@@ -14,7 +14,9 @@ import (
 var ErrTooLarge = errors.New("the member is too large to read its tables")
 
 // ErrOtherTables is in the chain of EachRow's error if the table is not among those that are found in the file.
-var ErrOtherTables = errors.New("an older version of the program found this table, which this version does not find in the file; the file is profiled again when it changes")
+var ErrOtherTables = errors.New(
+	"an older version of the program found this table, which this version does not find in the file; the file is profiled again when it " +
+		"changes")
 
 // errStopped ends the reading of a file of which no more rows are wanted.
 var errStopped = errors.New("no more rows are wanted")
@@ -29,7 +31,8 @@ var errStopped = errors.New("no more rows are wanted")
 //
 // An older version of the program may have found other tables in the file than this one. If the table at index has
 // other columns than p, or another name, EachRow looks for the one that p describes.
-func EachRow(ctx context.Context, in Input, member, typ, charset string, index int, p *csvprofile.Profile, limits Limits, f func(cells [][]byte) error) error {
+func EachRow(ctx context.Context, in Input, member, typ, charset string, index int, p *csvprofile.Profile, limits Limits,
+	f func(cells [][]byte) error) error {
 	return EachRowFrom(ctx, in, member, typ, charset, index, p, limits, Marks{}, f)
 }
 
@@ -40,7 +43,8 @@ type Marks struct {
 }
 
 // EachRowFrom is EachRow for the rows from a mark on, which an earlier call for the same table has found.
-func EachRowFrom(ctx context.Context, in Input, member, typ, charset string, index int, p *csvprofile.Profile, limits Limits, marks Marks, f func(cells [][]byte) error) error {
+func EachRowFrom(ctx context.Context, in Input, member, typ, charset string, index int, p *csvprofile.Profile, limits Limits, marks Marks,
+	f func(cells [][]byte) error) error {
 	if member != "" {
 		archive, err := in, error(nil)
 		if in, err = memberInput(ctx, in, member, limits); err != nil {

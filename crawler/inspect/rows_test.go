@@ -21,7 +21,8 @@ import (
 )
 
 // rowsOf returns the rows of one table as EachRow passes them on.
-func rowsOf(ctx context.Context, in Input, member, typ, charset string, index int, p *csvprofile.Profile, limit int) (rows [][]string, err error) {
+func rowsOf(ctx context.Context, in Input, member, typ, charset string, index int, p *csvprofile.Profile, limit int) (rows [][]string,
+	err error) {
 	enough := errors.New("enough")
 	err = EachRow(ctx, in, member, typ, charset, index, p, Limits{}, func(cells [][]byte) error {
 		row := make([]string, len(cells))
@@ -82,7 +83,8 @@ func differences(ctx context.Context, p *csvprofile.Profile, rows [][]string) st
 		if i >= len(again.Columns) {
 			return "lost columns"
 		}
-		if d := again.Columns[i]; c.Nulls != d.Nulls || c.Min != d.Min || c.Max != d.Max || c.Exact && c.Distinct != d.Distinct || c.Datatype != d.Datatype {
+		if d := again.Columns[i]; c.Nulls != d.Nulls || c.Min != d.Min || c.Max != d.Max || c.Exact && c.Distinct != d.Distinct ||
+			c.Datatype != d.Datatype {
 			return fmt.Sprintf("column %q: %d nulls, %d distinct, %q to %q, %s; profiled %d, %d, %q to %q, %s",
 				c.Name, d.Nulls, d.Distinct, d.Min, d.Max, d.Datatype, c.Nulls, c.Distinct, c.Min, c.Max, c.Datatype)
 		}
@@ -94,7 +96,8 @@ func TestRowsAreThoseThatTheProfileCounts(t *testing.T) {
 	t.Parallel()
 	book := excelize.NewFile()
 	book.SetSheetName("Sheet1", "towns")
-	for i, row := range [][]any{{"Population", nil, nil}, {"name", "people", "share"}, {"Wien", 1911191, 0.5}, {"Graz", 291072, 0.25}, {"Linz", nil, 0.125}} {
+	for i, row := range [][]any{{"Population", nil, nil}, {"name", "people", "share"}, {"Wien", 1911191, 0.5}, {"Graz", 291072, 0.25},
+		{"Linz", nil, 0.125}} {
 		book.SetSheetRow("towns", fmt.Sprintf("A%d", i+1), &row)
 	}
 	book.NewSheet("empty")
@@ -114,18 +117,22 @@ func TestRowsAreThoseThatTheProfileCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, body := range map[string]string{
-		"trees.csv":   trees,
-		"titled.csv":  "Trees of the town\n\n" + strings.ReplaceAll(trees, ",", ";") + "\n\nSource: the town\n",
-		"crlf.tsv":    strings.ReplaceAll(strings.ReplaceAll(trees, ",", "\t"), "\n", "\r\n"),
-		"quoted.csv":  "a,b\n\"x\ny\",1\n\"z \"\"q\"\"\",2\n",
-		"towns.xlsx":  xlsx.String(),
-		"t.parquet":   columns.String(),
-		"list.json":   `{"meta":{"n":2},"empty":[],"a":[{"x":1,"y":"q"},{"x":2,"z":{"w":true}},{"x":null,"y":"r"}],"b":[["h","i"],[1,2],[3,4]]}`,
-		"one.ndjson":  "{\"a\":1}\n{\"a\":2,\"b\":\"x\"}\n{\"b\":\"y\"}\n",
-		"page.html":   "<html><body><table><tr><td>layout</td><td></td></tr><tr><td>x</td><td></td></tr></table><table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table></body></html>",
-		"records.xml": "<?xml version=\"1.0\"?><list><item id=\"1\"><name>a</name></item><item id=\"2\"><name>b</name></item><item id=\"3\"><name>c</name></item></list>",
-		"fixed.txt":   "name      people  share\nWien     1911191   0.50\nGraz      291072   0.25\nLinz      206595   0.12\nWels       61233   0.01\nSteyr      38193   0.01\n",
-		"all.zip":     string(zipped(t, "inner/trees.csv", trees, "towns.xlsx", xlsx.String(), "readme.txt", "hello")),
+		"trees.csv":  trees,
+		"titled.csv": "Trees of the town\n\n" + strings.ReplaceAll(trees, ",", ";") + "\n\nSource: the town\n",
+		"crlf.tsv":   strings.ReplaceAll(strings.ReplaceAll(trees, ",", "\t"), "\n", "\r\n"),
+		"quoted.csv": "a,b\n\"x\ny\",1\n\"z \"\"q\"\"\",2\n",
+		"towns.xlsx": xlsx.String(),
+		"t.parquet":  columns.String(),
+		"list.json": `{"meta":{"n":2},"empty":[],"a":[{"x":1,"y":"q"},{"x":2,"z":{"w":true}},{"x":null,"y":"r"}],"b":[["h","i"],[1,2],[` +
+			`3,4]]}`,
+		"one.ndjson": "{\"a\":1}\n{\"a\":2,\"b\":\"x\"}\n{\"b\":\"y\"}\n",
+		"page.html": "<html><body><table><tr><td>layout</td><td></td></tr><tr><td>x</td><td></td></tr></table><table><tr><th>a</th><th>" +
+			"b</th></tr><tr><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table></body></html>",
+		"records.xml": "<?xml version=\"1.0\"?><list><item id=\"1\"><name>a</name></item><item id=\"2\"><name>b</name></item><item " +
+			"id=\"3\"><name>c</name></item></list>",
+		"fixed.txt": "name      people  share\nWien     1911191   0.50\nGraz      291072   0.25\nLinz      206595   0.12\nWels       " +
+			"61233   0.01\nSteyr      38193   0.01\n",
+		"all.zip": string(zipped(t, "inner/trees.csv", trees, "towns.xlsx", xlsx.String(), "readme.txt", "hello")),
 	} {
 		in := Input{Name: name, Size: int64(len(body)), Body: strings.NewReader(body)}
 		var err error
@@ -205,7 +212,8 @@ func TestRowsOfThirdPartyFilesAreThoseThatTheirProfilesCount(t *testing.T) {
 				files++
 				rows, err := rowsOf(t.Context(), in, table.member, table.typ, table.charset, table.index, table.p, -1)
 				if err != nil || int64(len(rows)) != table.p.Rows {
-					t.Errorf("%s %s %s (%s): %d rows, %v; the profile counts %d", d.Name(), table.member, table.p.Name, table.typ, len(rows), err, table.p.Rows)
+					t.Errorf("%s %s %s (%s): %d rows, %v; the profile counts %d", d.Name(), table.member, table.p.Name, table.typ,
+						len(rows), err, table.p.Rows)
 				}
 			}
 			return nil
@@ -214,8 +222,8 @@ func TestRowsOfThirdPartyFilesAreThoseThatTheirProfilesCount(t *testing.T) {
 	t.Logf("%d tables", files)
 }
 
-// TestFileInMemory profiles files that a spool holds in memory, in encodings other than UTF-8: each row counts once, and the
-// rows are those that were counted.
+// TestFileInMemory profiles files that a spool holds in memory, in encodings other than UTF-8: each row counts once,
+// and the rows are those that were counted.
 func TestFileInMemory(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("town;trees;country\n")
@@ -243,7 +251,8 @@ func TestFileInMemory(t *testing.T) {
 			t.Errorf("%s: %d rows of %d columns, the second %q; want 40 of 3, integer", name, p.Rows, len(p.Columns), p.Columns[1].Datatype)
 		}
 		var rows int64
-		if err := EachRow(t.Context(), in, "", in.Found.Type, in.Found.Charset, 0, p, Limits{}, func([][]byte) error { rows++; return nil }); err != nil || rows != 40 {
+		if err := EachRow(t.Context(), in, "", in.Found.Type, in.Found.Charset, 0, p, Limits{},
+			func([][]byte) error { rows++; return nil }); err != nil || rows != 40 {
 			t.Errorf("%s: %d rows were read, and %v", name, rows, err)
 		}
 	}

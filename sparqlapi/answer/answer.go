@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// JSON sends v with an ETag of its bytes, or status 304 if the client has them. Unless the caller has set Cache-Control,
-// clients must revalidate. An error means that nothing was sent.
+// JSON sends v with an ETag of its bytes, or status 304 if the client has them. Unless the caller has set
+// Cache-Control, clients must revalidate. An error means that nothing was sent.
 func JSON(w http.ResponseWriter, r *http.Request, v any) error {
 	return send(w, r, http.StatusOK, v)
 }

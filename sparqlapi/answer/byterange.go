@@ -153,7 +153,8 @@ func newSeveral(w http.ResponseWriter, content io.ReadSeeker, parts []part, size
 	s := &several{ResponseWriter: w, content: content, parts: parts, boundary: rand.Text()}
 	between := ""
 	for _, p := range parts {
-		head := fmt.Sprintf("%s--%s\r\nContent-Type: %s\r\nContent-Range: bytes %d-%d/%d\r\n\r\n", between, s.boundary, w.Header().Get("Content-Type"), p.start, p.end-1, size)
+		head := fmt.Sprintf("%s--%s\r\nContent-Type: %s\r\nContent-Range: bytes %d-%d/%d\r\n\r\n", between, s.boundary,
+			w.Header().Get("Content-Type"), p.start, p.end-1, size)
 		between = "\r\n"
 		s.heads = append(s.heads, head)
 		s.total += int64(len(head)) + p.end - p.start

@@ -107,7 +107,8 @@ func TestOtherRangesAreAnsweredAsTheyAlwaysWere(t *testing.T) {
 		"bytes=0-1,99999999999999999999-": 200,
 	} {
 		w := ask("GET", "Range", header)
-		if w.Code != want || want == 200 && !bytes.Equal(w.Body.Bytes(), content) || strings.HasPrefix(w.Header().Get("Content-Type"), "multipart") {
+		if w.Code != want || want == 200 && !bytes.Equal(w.Body.Bytes(), content) ||
+			strings.HasPrefix(w.Header().Get("Content-Type"), "multipart") {
 			t.Errorf("%.60s: %d %v", header, w.Code, w.Header())
 		}
 		if want == 416 && w.Header().Get("Content-Range") != "bytes */36" {

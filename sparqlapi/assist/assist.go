@@ -1,9 +1,9 @@
-// Package assist is the archive for assistants: a server of the Model Context Protocol, with tools to search, to list and
-// compare versions, to read rows of tables, to describe things and to query triples. All of it only reads.
+// Package assist is the archive for assistants: a server of the Model Context Protocol, with tools to search, to list
+// and compare versions, to read rows of tables, to describe things and to query triples. All of it only reads.
 //
-// Handler serves it over HTTP (streamable HTTP, without sessions). Each answer is bounded to a size that an assistant can
-// read; what is left out is said, with what to ask for instead. Calls have few places, which clients share, and end with
-// the client's request.
+// Handler serves it over HTTP (streamable HTTP, without sessions). Each answer is bounded to a size that an assistant
+// can read; what is left out is said, with what to ask for instead. Calls have few places, which clients share, and end
+// with the client's request.
 package assist
 
 import (
@@ -42,7 +42,8 @@ type Archive interface {
 type Options struct {
 	Archive Archive
 	Rows    *data.RowsAPI
-	// Query runs a query as one of a client without a token, and returns at most a number of rows or statements, and of bytes.
+	// Query runs a query as one of a client without a token, and returns at most a number of rows or statements, and of
+	// bytes.
 	Query func(ctx context.Context, text string, rows, bytes int) (Result, error)
 	// Describe returns the statements about an IRI, and those that point to it, at most max of each.
 	Describe func(ctx context.Context, iri string, max int) (out, in []term.Quad, err error)
@@ -76,8 +77,10 @@ func New(o Options) *Server {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Server{o: o, places: access.NewGate(access.Limits{Places: 8, PerClient: 2, Queue: 64, PerQueue: 8, Wait: 10 * time.Second})}
-	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "odarchive", Title: "ODArchive, an archive of open data", Version: o.Release, WebsiteURL: o.Mint.Base},
-		&mcp.ServerOptions{Instructions: s.instructions(), Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}}})
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "odarchive", Title: "ODArchive, an archive of open data", Version: o.Release,
+		WebsiteURL: o.Mint.Base},
+		&mcp.ServerOptions{Instructions: s.instructions(),
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}}})
 	s.mcp.AddReceivingMiddleware(noStreams)
 	s.addTools()
 	s.addResources()
@@ -97,7 +100,8 @@ func noStreams(next mcp.MethodHandler) mcp.MethodHandler {
 // add adds a tool that only reads the archive. The assistant gets the errors of h, so that it can correct its call.
 func add[In, Out any](s *Server, name, title, description string, h func(context.Context, In) (Out, error)) {
 	no := false
-	tool := &mcp.Tool{Name: name, Title: title, Description: description, Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}}
+	tool := &mcp.Tool{Name: name, Title: title, Description: description,
+		Annotations: &mcp.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: &no}}
 	mcp.AddTool(s.mcp, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		out, err := call(ctx, s, name, func(ctx context.Context) (Out, error) { return h(ctx, in) })
 		return nil, out, err
@@ -125,7 +129,8 @@ func call[Out any](ctx context.Context, s *Server, name string, f func(context.C
 	}
 	if body, err := json.Marshal(out); err != nil || len(body) > maxAnswer {
 		var nothing Out
-		return nothing, fmt.Errorf("the answer is larger than %d KiB; ask for less of it, with a smaller limit or a condition", maxAnswer>>10)
+		return nothing, fmt.Errorf("the answer is larger than %d KiB; ask for less of it, with a smaller limit or a condition",
+			maxAnswer>>10)
 	}
 	return out, nil
 }

@@ -85,7 +85,8 @@ func server(t testing.TB, table string, query func(context.Context) (Result, err
 	if query == nil {
 		query = func(context.Context) (Result, error) { return Result{}, nil }
 	}
-	s := New(Options{Archive: f, Rows: data.NewRows(f), Query: func(ctx context.Context, _ string, _, _ int) (Result, error) { return query(ctx) },
+	s := New(Options{Archive: f, Rows: data.NewRows(f),
+		Query:     func(ctx context.Context, _ string, _, _ int) (Result, error) { return query(ctx) },
 		Describe:  func(context.Context, string, int) (out, in []term.Quad, err error) { return nil, nil, nil },
 		MediaType: func(string) string { return "" }, Mint: ns.Mint{Base: "http://archive.example/"},
 		Errors: problem.Table{{Err: errUnknown, Status: 404, Title: "Not in the archive", Public: true}}, Release: "1"})
@@ -256,7 +257,8 @@ func TestNoRequestStaysOpenForNews(t *testing.T) {
 	for _, version := range []string{"", "2025-06-18", "2026-07-28"} {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourcesListChanged":true},
 			"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`))
-		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": version, "Mcp-Method": "subscriptions/listen"} {
+		for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+			"Mcp-Protocol-Version": version, "Mcp-Method": "subscriptions/listen"} {
 			r.Header.Set(name, value)
 		}
 		w := httptest.NewRecorder()
@@ -270,8 +272,10 @@ func TestNoRequestStaysOpenForNews(t *testing.T) {
 
 func FuzzMessages(f *testing.F) {
 	_, h := server(f, "a,b\n1,2\n", nil)
-	for _, seed := range []string{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"rows","arguments":{"version":"` + versionID + `"}}}`,
-		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"http://archive.example/api/v1/get/file/id/` + versionID + `"}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`} {
+	for _, seed := range []string{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+		`{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"rows","arguments":{"version":"` + versionID + `"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"http://archive.example/api/v1/get/file/id/` + versionID + `"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -47,7 +47,8 @@ type hit struct {
 }
 
 func (s *Server) hitOf(r catalog.Resource, columns []string) hit {
-	h := hit{URL: r.URL, Title: shortened(r.Title), About: shortened(r.DatasetTitle), Portals: firstOf(r.Portals, 3), Type: r.MediaType, Size: r.Size, Versions: r.Versions,
+	h := hit{URL: r.URL, Title: shortened(r.Title), About: shortened(r.DatasetTitle), Portals: firstOf(r.Portals, 3), Type: r.MediaType,
+		Size: r.Size, Versions: r.Versions,
 		Changed: stamp(r.Changed), Columns: firstOf(columns, 20), LastVisit: stamp(r.LastVisit), Outcome: string(r.Outcome)}
 	if len(r.Datasets) > 0 {
 		h.Dataset = r.Datasets[0]
@@ -66,11 +67,13 @@ func (s *Server) search(ctx context.Context, in searchIn) (out searchOut, err er
 	q := catalog.Search{Text: cut(in.Query, 300), Portal: in.Portal, Host: in.Host, Sort: in.Sort, After: in.After, Limit: limit}
 	if in.Type != "" {
 		if q.Type = s.o.MediaType(in.Type); q.Type == "" {
-			return out, problem.Newf(http.StatusBadRequest, "Unknown type", "%q is neither a media type such as text/csv nor a known extension such as csv", cut(in.Type, 60))
+			return out, problem.Newf(http.StatusBadRequest, "Unknown type",
+				"%q is neither a media type such as text/csv nor a known extension such as csv", cut(in.Type, 60))
 		}
 	}
 	if !slices.Contains([]string{"", "changed", "versions", "size", "title"}, in.Sort) {
-		return out, problem.Newf(http.StatusBadRequest, "Unknown order", "sort is %q; expected changed, versions, size or title", cut(in.Sort, 60))
+		return out, problem.Newf(http.StatusBadRequest, "Unknown order", "sort is %q; expected changed, versions, size or title",
+			cut(in.Sort, 60))
 	}
 	found, err := s.o.Archive.Search(ctx, q)
 	if err != nil {
@@ -113,7 +116,8 @@ func (s *Server) versions(ctx context.Context, in versionsIn) (out versionsOut, 
 	before := time.Time{}
 	if in.Before != "" {
 		if before, err = time.Parse(time.RFC3339, in.Before); err != nil {
-			return out, problem.Newf(http.StatusBadRequest, "Bad time", "before is %q; expected a time such as 2026-05-01T00:00:00Z", cut(in.Before, 60))
+			return out, problem.Newf(http.StatusBadRequest, "Bad time", "before is %q; expected a time such as 2026-05-01T00:00:00Z",
+				cut(in.Before, 60))
 		}
 	}
 	url, err := s.addressOf(ctx, in.URL)
@@ -143,7 +147,8 @@ func (s *Server) versions(ctx context.Context, in versionsIn) (out versionsOut, 
 }
 
 func (s *Server) versionOf(v catalog.Version) version {
-	one := version{IRI: s.o.Mint.Version(v.ID), N: v.N, At: stamp(v.At), Size: v.Size, Type: v.Type, SHA256: fmt.Sprintf("%x", v.Digests.SHA256)}
+	one := version{IRI: s.o.Mint.Version(v.ID), N: v.N, At: stamp(v.At), Size: v.Size, Type: v.Type,
+		SHA256: fmt.Sprintf("%x", v.Digests.SHA256)}
 	if v.ErrorPage != "" {
 		one.Note = "an error page: " + shortened(v.ErrorPage)
 	}

@@ -23,8 +23,8 @@ const (
 	maxDepth = 64 // of nested objects and arrays
 )
 
-// Handler serves POST /mcp: one message a request, answered with JSON. There are no sessions, so that nothing is kept for
-// a client between its requests.
+// Handler serves POST /mcp: one message a request, answered with JSON. There are no sessions, so that nothing is kept
+// for a client between its requests.
 func (s *Server) Handler() http.Handler {
 	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.mcp }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: maxBody,
@@ -62,7 +62,8 @@ func (s *Server) checkOrigin(r *http.Request) error {
 			return nil
 		}
 	}
-	return problem.New(http.StatusForbidden, "Not from this site", "scripts of other sites may not use the tools; programs send no Origin header")
+	return problem.New(http.StatusForbidden, "Not from this site",
+		"scripts of other sites may not use the tools; programs send no Origin header")
 }
 
 func isLoopback(host string) bool {
@@ -103,8 +104,8 @@ func checkBody(body []byte) error {
 
 type requestKey struct{}
 
-// withRequest returns a context that ends with the HTTP request of a call, too, and after the time that a call may take.
-// For clients of older versions of the protocol, the context of a call outlives the request.
+// withRequest returns a context that ends with the HTTP request of a call, too, and after the time that a call may
+// take. For clients of older versions of the protocol, the context of a call outlives the request.
 func withRequest(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	request, ok := ctx.Value(requestKey{}).(context.Context)

@@ -11,12 +11,24 @@ import (
 )
 
 func (s *Server) addTools() {
-	add(s, "search", "Search for files", "Finds files of open-data portals by words in titles, addresses, dataset names and column names. Start here: the answer has the address of each file and the IRI of its latest version.", s.search)
-	add(s, "versions", "List versions", "Lists the archived versions of a file, newest first, with the time each was archived. Every version is kept for ever under its IRI.", s.versions)
-	add(s, "rows", "Read rows of a table", "Returns rows of a table in a version, whatever its format: CSV, sheets, JSON, XML, HTML, Parquet, and files inside zips. Filter with where and sort with order rather than reading everything.", s.rows)
-	add(s, "differences", "Compare versions", "Tells what changed between two versions of a file: columns, rows, statements or JSON paths added, removed and changed.", s.differences)
-	add(s, "describe", "Describe a thing", "Tells what the archive knows of a file, version, dataset or portal: facts, tables with their columns and datatypes, and all statements about it (title, licence, publisher, dates).", s.describe)
-	add(s, "sparql", "Query the triples", "Answers a SPARQL 1.1 query over the archive's metadata. Use it for counts and joins that the other tools cannot do; always give a LIMIT.", s.sparql)
+	add(s, "search", "Search for files",
+		"Finds files of open-data portals by words in titles, addresses, dataset names and column names. Start here: the answer has the "+
+			"address of each file and the IRI of its latest version.", s.search)
+	add(s, "versions", "List versions",
+		"Lists the archived versions of a file, newest first, with the time each was archived. Every version is kept for ever under its "+
+			"IRI.", s.versions)
+	add(s, "rows", "Read rows of a table",
+		"Returns rows of a table in a version, whatever its format: CSV, sheets, JSON, XML, HTML, Parquet, and files inside zips. Filter "+
+			"with where and sort with order rather than reading everything.", s.rows)
+	add(s, "differences", "Compare versions",
+		"Tells what changed between two versions of a file: columns, rows, statements or JSON paths added, removed and changed.",
+		s.differences)
+	add(s, "describe", "Describe a thing",
+		"Tells what the archive knows of a file, version, dataset or portal: facts, tables with their columns and datatypes, and all "+
+			"statements about it (title, licence, publisher, dates).", s.describe)
+	add(s, "sparql", "Query the triples",
+		"Answers a SPARQL 1.1 query over the archive's metadata. Use it for counts and joins that the other tools cannot do; always give "+
+			"a LIMIT.", s.sparql)
 }
 
 // maxWhole is the size up to which a resource has the text of a version.

@@ -104,7 +104,8 @@ func (s *Server) describe(ctx context.Context, in describeIn) (out describeOut, 
 		return out, err
 	}
 	if len(about) == 0 && out.File == nil && out.Version == nil {
-		return out, problem.Newf(http.StatusNotFound, "Unknown", "the archive knows nothing about <%s>; use search to find files", cut(iri, 200))
+		return out, problem.Newf(http.StatusNotFound, "Unknown", "the archive knows nothing about <%s>; use search to find files",
+			cut(iri, 200))
 	}
 	text, err := turtle(about)
 	if err != nil {

@@ -48,11 +48,14 @@ func (s *Server) rows(ctx context.Context, in rowsIn) (out rowsOut, err error) {
 	if err != nil {
 		return out, err
 	}
-	found, err := s.o.Rows.Read(ctx, data.RowsRequest{Version: v.ID, Table: in.Table, Offset: in.Offset, Limit: limit, Where: in.Where, Order: in.Order, Typed: true, Bytes: 4 * maxText})
+	found, err := s.o.Rows.Read(ctx,
+		data.RowsRequest{Version: v.ID, Table: in.Table, Offset: in.Offset, Limit: limit, Where: in.Where, Order: in.Order, Typed: true,
+			Bytes: 4 * maxText})
 	if err != nil {
 		return out, err
 	}
-	out = rowsOut{Version: s.o.Mint.Version(v.ID), Table: found.Table, Tables: firstOf(found.Tables, 50), Total: found.Total, Rows: [][]any{}, Columns: []data.Column{}}
+	out = rowsOut{Version: s.o.Mint.Version(v.ID), Table: found.Table, Tables: firstOf(found.Tables, 50), Total: found.Total,
+		Rows: [][]any{}, Columns: []data.Column{}}
 	keep, err := chosenColumns(found.Columns, in.Columns)
 	if err != nil {
 		return out, err
@@ -94,7 +97,8 @@ func chosenColumns(all []data.Column, names []string) (list []int, err error) {
 			for _, c := range all[:min(len(all), 30)] {
 				known = append(known, fmt.Sprintf("%q", cut(c.Name, 60)))
 			}
-			return nil, problem.Newf(http.StatusBadRequest, "No such column", "there is no column %q; there are %s", cut(name, 60), strings.Join(known, ", "))
+			return nil, problem.Newf(http.StatusBadRequest, "No such column", "there is no column %q; there are %s", cut(name, 60),
+				strings.Join(known, ", "))
 		}
 		list = append(list, i)
 	}
@@ -161,7 +165,8 @@ func (s *Server) differences(ctx context.Context, in differencesIn) (out differe
 // pair returns the versions to compare.
 func (s *Server) pair(ctx context.Context, in differencesIn) (from, to catalog.Version, err error) {
 	if in.URL == "" && (in.From == "" || in.To == "") {
-		return from, to, problem.New(http.StatusBadRequest, "Nothing to compare", "give url, or both from and to; the tool versions lists the versions of a file")
+		return from, to, problem.New(http.StatusBadRequest, "Nothing to compare",
+			"give url, or both from and to; the tool versions lists the versions of a file")
 	}
 	if in.From != "" {
 		if from, err = s.version(ctx, in.From); err != nil {

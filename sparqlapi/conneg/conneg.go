@@ -211,8 +211,8 @@ func specificity(r, offer mediaRange) int {
 	return exact + matching
 }
 
-// AcceptsGzip reports whether a request accepts the content coding gzip (RFC 9110 §12.5.3). "*" accepts it if wildcard is
-// set. Careless clients send "*" and cannot decode gzip, so it must not be set for files that they would store.
+// AcceptsGzip reports whether a request accepts the content coding gzip (RFC 9110 §12.5.3). "*" accepts it if wildcard
+// is set. Careless clients send "*" and cannot decode gzip, so it must not be set for files that they would store.
 func AcceptsGzip(r *http.Request, wildcard bool) bool {
 	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		coding, params, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(part), " ", ""), ";")

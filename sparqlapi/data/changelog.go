@@ -113,7 +113,8 @@ func parameters(after, wait string) (position uint64, seconds time.Duration, err
 }
 
 func gone(newest uint64, why string) error {
-	return problem.With(http.StatusGone, "The log of changes does not reach back", fmt.Errorf("%s: start over with the whole dataset, /rdf-graph-store", why), "newest", newest)
+	return problem.With(http.StatusGone, "The log of changes does not reach back",
+		fmt.Errorf("%s: start over with the whole dataset, /rdf-graph-store", why), "newest", newest)
 }
 
 // await waits until there is a commit after a position, and returns the newest position. It returns after if there is

@@ -35,7 +35,8 @@ func (l *log) Changes(ctx context.Context, since uint64, f func(triplestore.Comm
 	}
 	for p := since + 1; p <= l.newest.Load(); p++ {
 		if l.large[p] == 0 {
-			if err := f(triplestore.Commit{Position: p, Added: []term.Quad{quad(int(p))}, Removed: []term.Quad{quad(-int(p))}}); err != nil {
+			if err := f(triplestore.Commit{Position: p, Added: []term.Quad{quad(int(p))},
+				Removed: []term.Quad{quad(-int(p))}}); err != nil {
 				return p, err
 			}
 		}
@@ -98,7 +99,8 @@ TC .
 	if text != want || resp.StatusCode != 200 || resp.Header.Get("Content-Type") != "application/rdf-patch; charset=utf-8" {
 		t.Errorf("%s %v\n%s", resp.Status, resp.Header, text)
 	}
-	if resp.Header.Get(data.HeaderPosition) != "2" || resp.Header.Get(data.HeaderNewest) != "2" || resp.Header.Get(data.HeaderLog) != "log1" {
+	if resp.Header.Get(data.HeaderPosition) != "2" || resp.Header.Get(data.HeaderNewest) != "2" ||
+		resp.Header.Get(data.HeaderLog) != "log1" {
 		t.Errorf("%v", resp.Header)
 	}
 }
@@ -146,7 +148,8 @@ func TestAPositionThatTheLogDoesNotReachIsGone(t *testing.T) {
 	l := newLog(20)
 	l.trimmed = 10
 	url := serve(t, l)
-	for query, want := range map[string]int{"": 410, "?after=9": 410, "?after=10": 200, "?after=20": 204, "?after=21": 410, "?after=15&log=other": 410, "?after=x": 400, "?after=-1": 400, "?wait=x": 400, "?wait=-1": 400, "?wait=NaN": 400} {
+	for query, want := range map[string]int{"": 410, "?after=9": 410, "?after=10": 200, "?after=20": 204, "?after=21": 410,
+		"?after=15&log=other": 410, "?after=x": 400, "?after=-1": 400, "?wait=x": 400, "?wait=-1": 400, "?wait=NaN": 400} {
 		resp, text := get(t, url+query)
 		if resp.StatusCode != want {
 			t.Errorf("%s: %s %s, want %d", query, resp.Status, text, want)

@@ -1,9 +1,9 @@
 // Serves the differences between versions: /diff for two versions, /stats/changes for statistics of
 // all.
 //
-// /diff?url=&from=&to= answers in JSON, as text or CSV, or with a page, chosen by ?format= or Accept. from and to are numbers
-// of versions of the URL, or version ids. By default the latest version is compared with the one before. An answer lists at
-// most list changes of each kind; of rows, those after offset.
+// /diff?url=&from=&to= answers in JSON, as text or CSV, or with a page, chosen by ?format= or Accept. from and to are
+// numbers of versions of the URL, or version ids. By default the latest version is compared with the one before. An
+// answer lists at most list changes of each kind; of rows, those after offset.
 
 package data
 
@@ -44,7 +44,8 @@ type ChangesAPI struct {
 // MaxList bounds the changes that an answer lists. Its counts are complete.
 const MaxChanges = 10_000
 
-var offers = []conneg.Offer{{MediaType: "application/json", Name: "json"}, {MediaType: "text/plain", Name: "text"}, {MediaType: "text/csv", Name: "csv"}, {MediaType: "text/html", Name: "html"}}
+var offers = []conneg.Offer{{MediaType: "application/json", Name: "json"}, {MediaType: "text/plain", Name: "text"},
+	{MediaType: "text/csv", Name: "csv"}, {MediaType: "text/html", Name: "html"}}
 
 // Diff answers GET /diff?url=&from=&to=.
 func (a *ChangesAPI) Diff(w http.ResponseWriter, r *http.Request) error {
@@ -102,7 +103,8 @@ func (a *ChangesAPI) Diff(w http.ResponseWriter, r *http.Request) error {
 // MaxOffset bounds the changes of a kind that can be left out of an answer.
 const MaxChangesOffset = 1_000_000
 
-// Offset returns the parameter offset of a request: how many rows of each kind of change are left out, those of earlier pages.
+// Offset returns the parameter offset of a request: how many rows of each kind of change are left out, those of earlier
+// pages.
 func ChangesOffset(r *http.Request) (int, error) {
 	return target.Int(r.URL.Query(), "offset", 0, 0, MaxChangesOffset)
 }
@@ -118,7 +120,8 @@ func (a *ChangesAPI) format(r *http.Request) (string, error) {
 	if name == "" {
 		offer, ok := conneg.Negotiate(r, offers)
 		if !ok {
-			return "", problem.New(http.StatusNotAcceptable, "Not acceptable", "a difference is available as application/json, text/plain, text/csv or text/html")
+			return "", problem.New(http.StatusNotAcceptable, "Not acceptable",
+				"a difference is available as application/json, text/plain, text/csv or text/html")
 		}
 		name = offer.Name
 	}
@@ -153,12 +156,15 @@ func (a *ChangesAPI) one(r *http.Request, all []catalog.Version, parameter strin
 		return a.Archive.Version(r.Context(), value)
 	}
 	if r.URL.Query().Get("url") == "" {
-		return catalog.Version{}, problem.Newf(http.StatusBadRequest, "Bad parameter", "expected url, or the ids or IRIs of two versions as from and to")
+		return catalog.Version{},
+			problem.Newf(http.StatusBadRequest, "Bad parameter", "expected url, or the ids or IRIs of two versions as from and to")
 	}
 	if value != "" {
 		var err error
 		if n, err = strconv.Atoi(value); err != nil {
-			return catalog.Version{}, problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is neither the number of a version nor a version id or IRI", parameter, value)
+			return catalog.Version{},
+				problem.Newf(http.StatusBadRequest, "Bad parameter", "%s=%q is neither the number of a version nor a version id or IRI",
+					parameter, value)
 		}
 		if i := slices.IndexFunc(all, func(v catalog.Version) bool { return v.N == n }); i >= 0 { // numbers need not follow dates
 			n = i
@@ -168,7 +174,9 @@ func (a *ChangesAPI) one(r *http.Request, all []catalog.Version, parameter strin
 		return catalog.Version{}, problem.Newf(http.StatusNotFound, "Nothing to compare", "there is only one version of %s", all[0].URL)
 	}
 	if n < 0 || n >= len(all) {
-		return catalog.Version{}, problem.Newf(http.StatusNotFound, "No such version", "%s: there is no version %d; there are %d, numbered from 0", parameter, n, len(all))
+		return catalog.Version{},
+			problem.Newf(http.StatusNotFound, "No such version", "%s: there is no version %d; there are %d, numbered from 0", parameter, n,
+				len(all))
 	}
 	return all[n], nil
 }

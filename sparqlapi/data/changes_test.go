@@ -108,13 +108,15 @@ func TestADifferenceComesInTheFormatThatIsAskedFor(t *testing.T) {
 		return err
 	}}
 	for _, c := range []struct{ format, accept, contentType, says string }{
-		{"", "", "application/json", `"why"`}, {"", "*/*", "application/json", `"why"`}, {"", "text/plain", "text/plain; charset=utf-8", "only bytes"},
+		{"", "", "application/json", `"why"`}, {"", "*/*", "application/json", `"why"`},
+		{"", "text/plain", "text/plain; charset=utf-8", "only bytes"},
 		{"csv", "", "text/csv; charset=utf-8", "table,change,row,key"}, {"", "text/csv", "text/csv; charset=utf-8", "table,change,row,key"},
 		{"json", "text/html", "application/json", `"why"`}, {"text", "", "text/plain; charset=utf-8", "only bytes"},
 		{"html", "", "", "page of " + id + "_1 " + id + "_2"}, {"", "text/html,*/*;q=0.8", "", "page of " + id + "_1 " + id + "_2"},
 	} {
 		w := ask(a.Diff, "/diff?url="+trees+"&format="+c.format, c.accept)
-		if w.Code != 200 || !strings.Contains(w.Body.String(), c.says) || c.contentType != "" && w.Header().Get("Content-Type") != c.contentType || w.Header().Get("Vary") != "Accept" {
+		if w.Code != 200 || !strings.Contains(w.Body.String(), c.says) || c.contentType != "" &&
+			w.Header().Get("Content-Type") != c.contentType || w.Header().Get("Vary") != "Accept" {
 			t.Errorf("format %q, Accept %q: %d %v %s", c.format, c.accept, w.Code, w.Header(), w.Body)
 		}
 	}
@@ -136,12 +138,17 @@ func TestBadRequestsAreProblems(t *testing.T) {
 		status        int
 		says          string
 	}{
-		{"url=http://nowhere.example/", "", 404, "nowhere.example"}, {"url=" + once, "", 404, "only one version"}, {"", "", 400, "expected url"},
-		{"url=" + trees + "&from=3", "", 404, "no version 3"}, {"url=" + trees + "&from=-1", "", 404, "no version -1"}, {"url=" + trees + "&to=x", "", 400, `to=\"x\"`},
-		{"from=" + id + "_7&to=" + id + "_0", "", 404, id + "_7"}, {"url=" + trees + "&list=0", "", 400, "list"}, {"url=" + trees + "&list=10001", "", 400, "10000"},
-		{"url=" + trees + "&format=pdf", "", 400, "pdf"}, {"url=" + trees, "image/png", 406, "text/html"}, {"url=" + trees + "&key=nonsense", "", 400, "nonsense"},
+		{"url=http://nowhere.example/", "", 404, "nowhere.example"}, {"url=" + once, "", 404, "only one version"},
+		{"", "", 400, "expected url"},
+		{"url=" + trees + "&from=3", "", 404, "no version 3"}, {"url=" + trees + "&from=-1", "", 404, "no version -1"},
+		{"url=" + trees + "&to=x", "", 400, `to=\"x\"`},
+		{"from=" + id + "_7&to=" + id + "_0", "", 404, id + "_7"}, {"url=" + trees + "&list=0", "", 400, "list"},
+		{"url=" + trees + "&list=10001", "", 400, "10000"},
+		{"url=" + trees + "&format=pdf", "", 400, "pdf"}, {"url=" + trees, "image/png", 406, "text/html"},
+		{"url=" + trees + "&key=nonsense", "", 400, "nonsense"},
 	} {
-		if w := ask(a.Diff, "/diff?"+c.query, c.accept); w.Code != c.status || w.Header().Get("Content-Type") != problem.ContentType || !strings.Contains(w.Body.String(), c.says) {
+		if w := ask(a.Diff, "/diff?"+c.query, c.accept); w.Code != c.status || w.Header().Get("Content-Type") != problem.ContentType ||
+			!strings.Contains(w.Body.String(), c.says) {
 			t.Errorf("%s: %d %s, want %d with %q", c.query, w.Code, w.Body, c.status, c.says)
 		}
 	}

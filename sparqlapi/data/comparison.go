@@ -21,7 +21,8 @@ func (c Comparison) String() string {
 // isPlain reports whether a word is the same without quotation marks.
 func isPlain(s string) bool {
 	for i := range len(s) {
-		if c := s[i]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' || c == ':') {
+		if c := s[i]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' ||
+			c == ':') {
 			return false
 		}
 	}

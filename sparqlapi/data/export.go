@@ -42,7 +42,8 @@ func (a *RowsAPI) file(w http.ResponseWriter, r *http.Request, name string) erro
 	if err != nil {
 		return err
 	}
-	f := &file{format: format, request: RowsRequest{Version: target.Value(r, "id"), Table: q.Get("table"), Where: q.Get("where"), Order: q["order"]}}
+	f := &file{format: format,
+		request: RowsRequest{Version: target.Value(r, "id"), Table: q.Get("table"), Where: q.Get("where"), Order: q["order"]}}
 	if f.request.Offset, err = target.Int(q, "offset", 0, 0, maxOffset); err != nil {
 		return err
 	}
@@ -139,7 +140,8 @@ func formatOf(name string) (f rowfile.Format, err error) {
 	for _, f := range all {
 		names = append(names, f.Name)
 	}
-	return f, problem.Newf(http.StatusNotFound, "No such format", "a table is not written as %q; there are %s", shortened(name), strings.Join(names, ", "))
+	return f, problem.Newf(http.StatusNotFound, "No such format", "a table is not written as %q; there are %s", shortened(name),
+		strings.Join(names, ", "))
 }
 
 // texts1 reads the parameter values.

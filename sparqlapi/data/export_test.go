@@ -17,13 +17,18 @@ func TestTablesAreFilesWithDatatypes(t *testing.T) {
 	t.Parallel()
 	h := handler(archiveOf(t, "Städte/2024 \u202e.csv", towns))
 	for path, want := range map[string]string{
-		"/v_0/table.csv":                             "name,people,share,since,big\nWien,1911191,0.505,1955-12-31,true\nGraz,291072,,2000-01-01,false\nBruck and Leitha,7912,0.005,1980-03-02,false\nLinz,206595,0.1,,true\n",
-		"/v_0/table.csv?values=text&limit=1":         "name,people,share,since,big\nWien,1.911.191,\"50,5 %\",31.12.1955,ja\n",
-		"/v_0/table.ndjson?limit=1&offset=1":         `{"name":"Graz","people":291072,"share":null,"since":"2000-01-01","big":false}` + "\n",
-		"/v_0/rows?format=ndjson&limit=1":            `{"name":"Wien","people":1911191,"share":0.505,"since":"1955-12-31","big":true}` + "\n",
-		"/v_0/table.json?where=people%3C8000":        `[{"name":"Bruck and Leitha","people":7912,"share":0.005,"since":"1980-03-02","big":false}]` + "\n",
-		"/v_0/table.json?where=people%3C0":           "[]\n",
-		"/v_0/table.csv?order=-people&limit=2":       "name,people,share,since,big\nWien,1911191,0.505,1955-12-31,true\nGraz,291072,,2000-01-01,false\n",
+		"/v_0/table.csv": "name,people,share,since,big\nWien,1911191,0.505,1955-12-31,true\nGraz,291072,,2000" +
+			"-01-01,false\nBruck and Leitha,7912,0.005,1980-03-02,false\nLinz,206595,0.1,,true\n",
+		"/v_0/table.csv?values=text&limit=1": "name,people,share,since,big\nWien,1.911.191,\"50,5 %\",31.12.1955,ja\n",
+		"/v_0/table.ndjson?limit=1&offset=1": `{"name":"Graz","people":291072,"share":null,"since":"2000-01-01","big":false}` +
+			"\n",
+		"/v_0/rows?format=ndjson&limit=1": `{"name":"Wien","people":1911191,"share":0.505,"since":"1955-12-31","big":true}` +
+			"\n",
+		"/v_0/table.json?where=people%3C8000": `[{"name":"Bruck and ` +
+			`Leitha","people":7912,"share":0.005,"since":"1980-03-02","big":false}]` + "\n",
+		"/v_0/table.json?where=people%3C0": "[]\n",
+		"/v_0/table.csv?order=-people&limit=2": "name,people,share,since,big\nWien,1911191,0.505,1955-12-31,true\nGraz,291072,,2000" +
+			"-01-01,false\n",
 		"/v_0/rows?format=csv&order=people&offset=3": "name,people,share,since,big\nWien,1911191,0.505,1955-12-31,true\n",
 	} {
 		res := get(h, path)
@@ -38,7 +43,9 @@ func TestTablesAreFilesWithDatatypes(t *testing.T) {
 	if got := res.Header().Get("Content-Type"); !strings.HasPrefix(got, "text/csv") {
 		t.Error(got)
 	}
-	for path, want := range map[string]string{"/v_0/table.xls": "404", "/v_0/table.csv?values=x": "400", "/v_0/table.csv?where=size%3D1": "400", "/v_0/table.csv?order=size": "400", "/v_0/table.csv?limit=-1": "400", "/w_0/table.csv": "404", "/v_0/table.csv?table=7": "404", "/v_0/rows?format=xls": "404"} {
+	for path, want := range map[string]string{"/v_0/table.xls": "404", "/v_0/table.csv?values=x": "400",
+		"/v_0/table.csv?where=size%3D1": "400", "/v_0/table.csv?order=size": "400", "/v_0/table.csv?limit=-1": "400",
+		"/w_0/table.csv": "404", "/v_0/table.csv?table=7": "404", "/v_0/rows?format=xls": "404"} {
 		if res := get(h, path); fmt.Sprint(res.Code) != want || res.Header().Get("Content-Disposition") != "" {
 			t.Errorf("%s: %d, want %s", path, res.Code, want)
 		}
@@ -61,16 +68,18 @@ func TestEveryFormatHasTheSameRows(t *testing.T) {
 	for _, f := range rowfile.Formats()[3:] {
 		res := get(h, "/v_0/table."+f.Name)
 		i := 1
-		_, err := tables.Read(t.Context(), tables.Input{Type: f.Type, Size: int64(res.Body.Len()), Body: strings.NewReader(res.Body.String())}, tables.Options{
-			Begin: func(int, string, []string, bool) error { return nil },
-			Each: func(_ int, cells [][]byte) error {
-				if i > 3000 || string(cells[0]) != all[i][0] || string(cells[1]) != all[i][1] || string(cells[3]) != all[i][3] || string(cells[4]) != all[i][4] {
-					return fmt.Errorf("row %d: %q, want %q", i, cells, all[min(i, 3000)])
-				}
-				i++
-				return nil
-			},
-		})
+		_, err := tables.Read(t.Context(),
+			tables.Input{Type: f.Type, Size: int64(res.Body.Len()), Body: strings.NewReader(res.Body.String())}, tables.Options{
+				Begin: func(int, string, []string, bool) error { return nil },
+				Each: func(_ int, cells [][]byte) error {
+					if i > 3000 || string(cells[0]) != all[i][0] || string(cells[1]) != all[i][1] || string(cells[3]) != all[i][3] ||
+						string(cells[4]) != all[i][4] {
+						return fmt.Errorf("row %d: %q, want %q", i, cells, all[min(i, 3000)])
+					}
+					i++
+					return nil
+				},
+			})
 		if err != nil || i != 3001 {
 			t.Errorf("%s: %d rows, %v", f.Name, i, err)
 		}
@@ -90,10 +99,12 @@ func TestValuesThatAreNotOfTheirDatatypeAreKept(t *testing.T) {
 	for range 2 {
 		res := get(h, "/v_0/table.arrow")
 		last := ""
-		_, err := tables.Read(t.Context(), tables.Input{Type: res.Header().Get("Content-Type"), Size: int64(res.Body.Len()), Body: strings.NewReader(res.Body.String())}, tables.Options{
-			Begin: func(int, string, []string, bool) error { return nil },
-			Each:  func(_ int, cells [][]byte) error { last = string(cells[1]); return nil },
-		})
+		_, err := tables.Read(t.Context(),
+			tables.Input{Type: res.Header().Get("Content-Type"), Size: int64(res.Body.Len()), Body: strings.NewReader(res.Body.String())},
+			tables.Options{
+				Begin: func(int, string, []string, bool) error { return nil },
+				Each:  func(_ int, cells [][]byte) error { last = string(cells[1]); return nil },
+			})
 		if res.Code != 200 || err != nil || last != "many" {
 			t.Errorf("Arrow: %d, %q, %v", res.Code, last, err)
 		}
@@ -104,7 +115,10 @@ func TestValuesThatAreNotOfTheirDatatypeAreKept(t *testing.T) {
 func TestCellsThatLookLikeFormulasStay(t *testing.T) {
 	t.Parallel()
 	cells := []string{"=1+1", "+43 1 234", "-x", "@home", "=HYPERLINK(\"http://x/\")", "a\x00b", "\u202egnp"}
-	h := handler(archiveOf(t, "a.json", `[{"a":"=1+1","b":"x"},{"a":"+43 1 234","b":"y"},{"a":"-x","b":"y"},{"a":"@home","b":"y"},{"a":"=HYPERLINK(\"http://x/\")","b":"y"},{"a":"a\u0000b","b":"z"},{"a":"\u202egnp","b":"z"}]`))
+	h := handler(archiveOf(t, "a.json",
+		`[{"a":"=1+1","b":"x"},{"a":"+43 1 `+
+			`234","b":"y"},{"a":"-x","b":"y"},{"a":"@home","b":"y"},{"a":"=HYPERLINK(\"http://x/\")","b":"y"},{"a":"a\u0000b","b":"z"},{"`+
+			`a":"\u202egnp","b":"z"}]`))
 	got, err := csv.NewReader(get(h, "/v_0/table.csv").Body).ReadAll()
 	if err != nil || len(got) != len(cells)+1 {
 		t.Fatalf("%q, %v", got, err)

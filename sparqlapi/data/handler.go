@@ -8,8 +8,8 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// Rows answers GET /get/file/id/{id}/rows. The Link header names the next page. With a format other than json, it answers
-// with a file of all rows that the parameters ask for.
+// Rows answers GET /get/file/id/{id}/rows. The Link header names the next page. With a format other than json, it
+// answers with a file of all rows that the parameters ask for.
 func (a *RowsAPI) Rows(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	if format := q.Get("format"); format != "" && format != "json" {

@@ -100,16 +100,17 @@ func (s RowsState) known() bool { return s == Present || s == Absent }
 
 // Period is a number of versions, one after the other, that say the same of a row.
 type Period struct {
-	State    RowsState `json:"state"`
-	Change   string    `json:"change,omitempty"` // since the period before that is present or absent: added, changed, removed, or "" for none or unknown
-	First    Moment    `json:"first"`
-	Last     Moment    `json:"last"`
-	Versions int       `json:"versions"`
-	Row      int64     `json:"row"`            // number of the row in the last version, from 0; -1 unless present
-	Rows     int64     `json:"rows,omitempty"` // rows with this key, if there are several; the first counts
-	Cells    []Cell    `json:"cells,omitempty"`
-	Changes  []Cells   `json:"changes,omitempty"`
-	Why      string    `json:"why,omitempty"` // why it is unreadable
+	State RowsState `json:"state"`
+	// since the period before that is present or absent: added, changed, removed, or "" for none or unknown
+	Change   string  `json:"change,omitempty"`
+	First    Moment  `json:"first"`
+	Last     Moment  `json:"last"`
+	Versions int     `json:"versions"`
+	Row      int64   `json:"row"`            // number of the row in the last version, from 0; -1 unless present
+	Rows     int64   `json:"rows,omitempty"` // rows with this key, if there are several; the first counts
+	Cells    []Cell  `json:"cells,omitempty"`
+	Changes  []Cells `json:"changes,omitempty"`
+	Why      string  `json:"why,omitempty"` // why it is unreadable
 
 	state *pastState
 }
@@ -134,8 +135,8 @@ type Cells struct {
 	To     *string `json:"to"`
 }
 
-// Read returns the history of a row. It reads versions from the newest on, and ends after the time for one request: then
-// Next names the rest.
+// Read returns the history of a row. It reads versions from the newest on, and ends after the time for one request:
+// then Next names the rest.
 func (h *Histories) Read(ctx context.Context, r HistoryRequest) (*History, error) {
 	leave, err := h.places.Enter(ctx, access.ClientOf(ctx))
 	if err != nil {
@@ -190,7 +191,8 @@ func (h *Histories) Read(ctx context.Context, r HistoryRequest) (*History, error
 // ended returns the problem of a history that could not be read.
 func ended(ctx, limited context.Context, err error) error {
 	if ctx.Err() == nil && limited.Err() != nil {
-		return &problem.Error{Status: http.StatusServiceUnavailable, Title: "Reading takes too long", RetryAfter: 10 * time.Second, Cause: err,
+		return &problem.Error{Status: http.StatusServiceUnavailable, Title: "Reading takes too long", RetryAfter: 10 * time.Second,
+			Cause:  err,
 			Detail: fmt.Sprintf("two versions of the table could not be read within %s", readTime)}
 	}
 	return notRead(ctx, limited, err)

@@ -34,7 +34,8 @@ func pastOf(t testing.TB, name string, bodies ...string) *past {
 	t.Helper()
 	p := &past{changes: map[string]*diff.Summary{}}
 	for i, body := range bodies {
-		v := catalog.Version{ID: fmt.Sprintf("v_%d", i), N: i, URL: "http://a.example/" + name, At: time.Date(2026, 1, i+1, 0, 0, 0, 0, time.UTC)}
+		v := catalog.Version{ID: fmt.Sprintf("v_%d", i), N: i, URL: "http://a.example/" + name,
+			At: time.Date(2026, 1, i+1, 0, 0, 0, 0, time.UTC)}
 		switch body {
 		case "":
 			v.ErrorPage = "it says 404"
@@ -122,16 +123,20 @@ func TestTheHistoryOfARowNamesEachChange(t *testing.T) {
 		bodies              []string
 		want                string
 	}{
-		{"cells and columns", "id=1", "", []string{first, second, wider}, "2-2 present changed @1 area:none>31.8; 1-1 present changed @1 people:200>210; 0-0 present @0"},
+		{"cells and columns", "id=1", "", []string{first, second, wider},
+			"2-2 present changed @1 area:none>31.8; 1-1 present changed @1 people:200>210; 0-0 present @0"},
 		{"one cell", "id=1", "name", []string{first, second, wider}, "0-2 present @1"},
 		{"gone and back", "id=1", "", []string{second, gone, gone, second}, "3-3 present added @1; 1-2 absent removed; 0-0 present @1"},
 		{"never there", "id=9", "", []string{first, gone}, "0-1 absent"},
 		{"what is no data", "id=2", "", []string{first, "", "-", first}, "3-3 present @1; 2-2 withdrawn; 1-1 not data; 0-0 present @1"},
 		{"another table", "id=2", "", []string{other, first}, "1-1 present @1; 0-0 no column"},
-		{"two columns", "name=Favoriten and id=1", "people", []string{first, second}, "1-1 present changed @1 people:200>210; 0-0 present @0"},
-		{"dates written otherwise", "day=03.01.2026", "", []string{"day,n\n2026-01-02,1\n2026-01-03,2\n2026-01-04,3\n", "day,n\n02.01.2026,1\n03.01.2026,5\n14.01.2026,3\n"},
+		{"two columns", "name=Favoriten and id=1", "people", []string{first, second},
+			"1-1 present changed @1 people:200>210; 0-0 present @0"},
+		{"dates written otherwise", "day=03.01.2026", "",
+			[]string{"day,n\n2026-01-02,1\n2026-01-03,2\n2026-01-04,3\n", "day,n\n02.01.2026,1\n03.01.2026,5\n14.01.2026,3\n"},
 			"1-1 present changed @1 day:2026-01-03>03.01.2026 n:2>5; 0-0 present @1"},
-		{"several rows", "kind=a", "", []string{"kind,n\na,1\nb,2\na,3\n", "kind,n\na,1\nb,2\nb,7\n"}, "1-1 present changed @0; 0-0 present @0 of 2"},
+		{"several rows", "kind=a", "", []string{"kind,n\na,1\nb,2\na,3\n", "kind,n\na,1\nb,2\nb,7\n"},
+			"1-1 present changed @0; 0-0 present @0 of 2"},
 	} {
 		p := pastOf(t, "t.csv", test.bodies...)
 		h, err := NewHistories(p).Read(t.Context(), HistoryRequest{URL: "http://a.example/t.csv", Where: test.where, Column: test.column})
@@ -158,7 +163,9 @@ func TestTheKeyOfARowIsFound(t *testing.T) {
 	}{
 		{"an id", "people,name,id\n7,a,11\n8,b,12\n9,c,13\n", 1, nil, "id=12"},
 		{"two names", "district,year,people\nA,2020,1\nA,2021,2\nB,2020,3\nB,2021,4\n", 2, nil, "district=B and year=2020"},
-		{"a name before a description", "about,name\nthe garage that is below the opera and has two floors,Oper\nthe garage that is below the station and has one floor,Bahnhof\n", 1, nil, "name=Bahnhof"},
+		{"a name before a description",
+			"about,name\nthe garage that is below the opera and has two floors,Oper\nthe garage that is below the station and has one " +
+				"floor,Bahnhof\n", 1, nil, "name=Bahnhof"},
 		{"as asked", "district,year,people\nA,2020,1\nA,2021,2\nB,2020,3\nB,2021,4\n", 2, []string{"people"}, "people=3"},
 		{"hostile words", "name,x\n\"it's and x=\"\"1\"\"\",1\nb,1\nc,1\n", 0, nil, `"name" = 'it''s and x="1"'`},
 		{"the same twice", "a,b\nx,y\nx,y\nz,y\n", 0, nil, "No key"},
@@ -170,7 +177,8 @@ func TestTheKeyOfARowIsFound(t *testing.T) {
 			got = err.Error()
 		} else {
 			got = h.Where
-			if again, err := NewHistories(p).Read(t.Context(), HistoryRequest{Version: "v_0", Where: h.Where}); err != nil || told(again) != told(h) || again.Periods[0].Row != test.row {
+			if again, err := NewHistories(p).Read(t.Context(), HistoryRequest{Version: "v_0", Where: h.Where}); err != nil ||
+				told(again) != told(h) || again.Periods[0].Row != test.row {
 				t.Errorf("%s: by its condition %v, %v", test.what, again, err)
 			}
 		}
@@ -257,8 +265,10 @@ func TestHistoriesOverHTTP(t *testing.T) {
 		{"version=v_2&row=0", 200, `"where":"id=1"`},
 		{"url=u&where=id%3D1&limit=2", 200, `"next":2`},
 		{"url=u&where=id%3D1&column=n", 200, `"column":"n"`},
-		{"url=u", 400, ""}, {"version=v_2", 400, ""}, {"url=u&where=id%3E1", 400, ""}, {"url=u&where=no%3D1", 400, ""}, {"url=u&where=id%3D1&column=no", 400, ""},
-		{"version=v_2&row=9", 404, ""}, {"version=v_2&row=0&key=no", 400, ""}, {"url=u&where=id%3D1&format=pdf", 400, ""}, {"url=u&where=id%3D1&table=no", 404, ""},
+		{"url=u", 400, ""}, {"version=v_2", 400, ""}, {"url=u&where=id%3E1", 400, ""}, {"url=u&where=no%3D1", 400, ""},
+		{"url=u&where=id%3D1&column=no", 400, ""},
+		{"version=v_2&row=9", 404, ""}, {"version=v_2&row=0&key=no", 400, ""}, {"url=u&where=id%3D1&format=pdf", 400, ""},
+		{"url=u&where=id%3D1&table=no", 404, ""},
 		{"url=u&where=id%3D1&limit=1", 400, ""},
 	} {
 		w := httptest.NewRecorder()
@@ -267,7 +277,8 @@ func TestHistoriesOverHTTP(t *testing.T) {
 		if err != nil {
 			status = statusOf(err)
 		}
-		if status != test.status || !strings.Contains(w.Body.String(), test.want) || test.status == http.StatusOK && !json.Valid(w.Body.Bytes()) {
+		if status != test.status || !strings.Contains(w.Body.String(), test.want) || test.status == http.StatusOK &&
+			!json.Valid(w.Body.Bytes()) {
 			t.Errorf("%s: %d %s %v", test.query, status, w.Body, err)
 		}
 		if strings.Contains(test.want, "next") != (w.Header().Get("Link") != "") {

@@ -48,7 +48,8 @@ func (h *Histories) ServeHistory(w http.ResponseWriter, r *http.Request) error {
 // ParseHistory returns what a request for a history asks for.
 func ParseHistory(r *http.Request) (h HistoryRequest, err error) {
 	q := r.URL.Query()
-	h = HistoryRequest{URL: q.Get("url"), Table: q.Get("table"), Where: q.Get("where"), Version: q.Get("version"), Key: q["key"], Column: q.Get("column")}
+	h = HistoryRequest{URL: q.Get("url"), Table: q.Get("table"), Where: q.Get("where"), Version: q.Get("version"), Key: q["key"],
+		Column: q.Get("column")}
 	if h.URL == "" && h.Version == "" || h.Where == "" && (h.Version == "" || !q.Has("row")) {
 		return h, problem.New(http.StatusBadRequest, "No file given", "expected url with where, or version with row")
 	}

@@ -49,7 +49,8 @@ func keyOfCondition(where string, columns []column) (key []Comparison, err error
 	}
 	for _, c := range clauses {
 		if c.op != "=" && c.op != "==" {
-			return nil, problem.Newf(http.StatusBadRequest, "Bad key", "a row is named by column = value, joined by and; the condition has %s", c.op)
+			return nil, problem.Newf(http.StatusBadRequest, "Bad key",
+				"a row is named by column = value, joined by and; the condition has %s", c.op)
 		}
 		key = append(key, Comparison{columns[c.at].name, "=", c.text})
 	}
@@ -75,9 +76,10 @@ const (
 	keyMasks   = 1 << 14 // different sets of columns in which other rows are the same
 )
 
-// keyOfRow returns the key of the row with a number: the columns that the request names, those that the file declares, or
-// the fewest that no other row has the same values in.
-func (h *Histories) keyOfRow(ctx context.Context, v catalog.Version, t archive.Table, columns []column, r HistoryRequest) ([]Comparison, error) {
+// keyOfRow returns the key of the row with a number: the columns that the request names, those that the file declares,
+// or the fewest that no other row has the same values in.
+func (h *Histories) keyOfRow(ctx context.Context, v catalog.Version, t archive.Table, columns []column, r HistoryRequest) ([]Comparison,
+	error) {
 	cells, err := h.rowAt(ctx, v, t, r.Row)
 	if err != nil {
 		return nil, err
@@ -134,7 +136,8 @@ func (h *Histories) rowAt(ctx context.Context, v catalog.Version, t archive.Tabl
 func costOf(t archive.Table, i int) float64 {
 	c := t.Profile.Columns[i]
 	name := strings.ToLower(c.Name)
-	names := name == "id" || name == "key" || strings.HasSuffix(name, "id") || strings.HasSuffix(name, "nr") || strings.HasSuffix(name, "code") || strings.HasSuffix(name, "key")
+	names := name == "id" || name == "key" || strings.HasSuffix(name, "id") || strings.HasSuffix(name, "nr") ||
+		strings.HasSuffix(name, "code") || strings.HasSuffix(name, "key")
 	cost := 2.0
 	switch {
 	case c.Datatype == "decimal" || c.Datatype == "double" || c.MaxLen > 200 || c.Distinct <= 1:
@@ -153,7 +156,8 @@ func costOf(t archive.Table, i int) float64 {
 }
 
 // foundKey returns the cheapest columns that no other row has the same values in.
-func (h *Histories) foundKey(ctx context.Context, v catalog.Version, t archive.Table, columns []column, row []string, number int64) ([]int, error) {
+func (h *Histories) foundKey(ctx context.Context, v catalog.Version, t archive.Table, columns []column, row []string, number int64) ([]int,
+	error) {
 	var at []int
 	costs := map[int]float64{}
 	for i := range columns {
@@ -200,7 +204,8 @@ func (h *Histories) foundKey(ctx context.Context, v catalog.Version, t archive.T
 		best, bestCost = set, cost
 	}
 	if best == 0 || len(masks) >= keyMasks {
-		return nil, problem.New(http.StatusUnprocessableEntity, "No key", "no few columns identify this row: other rows have the same values. Name the columns of the key with the parameter key")
+		return nil, problem.New(http.StatusUnprocessableEntity, "No key",
+			"no few columns identify this row: other rows have the same values. Name the columns of the key with the parameter key")
 	}
 	var key []int
 	for bit, i := range at {

@@ -65,7 +65,8 @@ func (h *Histories) walker(ctx context.Context, all []catalog.Version, r History
 // model returns the version whose tables a request means: the one that it names, or the newest that has tables.
 func (h *Histories) model(ctx context.Context, all []catalog.Version, r HistoryRequest) (catalog.Version, error) {
 	if r.Where == "" && r.Version == "" {
-		return catalog.Version{}, problem.New(http.StatusBadRequest, "No row given", "expected where with the values of a key, or version and row")
+		return catalog.Version{},
+			problem.New(http.StatusBadRequest, "No row given", "expected where with the values of a key, or version and row")
 	}
 	if r.Version != "" {
 		v, err := h.archive.Version(ctx, r.Version)
@@ -105,7 +106,8 @@ func (w *walker) step(ctx context.Context, all []catalog.Version, i int) error {
 			return nil
 		}
 	}
-	w.answer.Periods = append(w.answer.Periods, Period{State: s.state, First: moment, Last: moment, Versions: 1, Row: s.row, Rows: s.rows, Cells: s.cells, Why: s.why, state: s})
+	w.answer.Periods = append(w.answer.Periods,
+		Period{State: s.state, First: moment, Last: moment, Versions: 1, Row: s.row, Rows: s.rows, Cells: s.cells, Why: s.why, state: s})
 	for _, c := range s.cells {
 		if !w.names[c.Column] {
 			w.names[c.Column] = true
@@ -126,7 +128,8 @@ func (w *walker) stateOf(ctx context.Context, all []catalog.Version, i int) (*pa
 	}
 	s := w.states[v.Digests.SHA256]
 	if s == nil && i+1 < len(all) { // the same content, written differently
-		if newer := w.states[all[i+1].Digests.SHA256]; newer != nil && newer.state.known() && all[i+1].IsData() && all[i+1].Previous == v.ID {
+		if newer := w.states[all[i+1].Digests.SHA256]; newer != nil && newer.state.known() && all[i+1].IsData() &&
+			all[i+1].Previous == v.ID {
 			change, err := w.archive.Change(ctx, all[i+1].ID)
 			if err != nil {
 				return nil, err

@@ -83,7 +83,8 @@ const (
 )
 
 // errSorting is returned if the first rows of an order do not fit into the limits.
-var errSorting = errors.New("the rows up to the end of the page are too many, or too large, to order: add a condition, or ask for a smaller offset and limit")
+var errSorting = errors.New(
+	"the rows up to the end of the page are too many, or too large, to order: add a condition, or ask for a smaller offset and limit")
 
 // sorter keeps the first rows of an order.
 type sorter struct {

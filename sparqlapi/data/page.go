@@ -52,7 +52,8 @@ func newPage(r RowsRequest, t archive.Table) (*page, error) {
 	}
 	if len(order) > 0 {
 		if r.Offset+r.Limit > maxSorted {
-			return nil, problem.Newf(http.StatusBadRequest, "Too many rows to order", "with an order, offset and limit together are at most %d", maxSorted)
+			return nil, problem.Newf(http.StatusBadRequest, "Too many rows to order",
+				"with an order, offset and limit together are at most %d", maxSorted)
 		}
 		p.sorted = &sorter{columns: p.columns, order: order, keep: r.Offset + r.Limit}
 	}

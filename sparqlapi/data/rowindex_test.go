@@ -24,7 +24,8 @@ func TestFarPagesAreReadFromTheirGroup(t *testing.T) {
 	for _, offset := range []int{100_000, 100_000, 140_000, 50_000, 149_990, 3} {
 		a.read = 0
 		got, err := api.Read(t.Context(), RowsRequest{Version: "v_0", Offset: offset, Limit: 10})
-		if err != nil || len(got.Rows) != 10 || got.Rows[0][0] != fmt.Sprint(offset) || got.Rows[9][2] != fmt.Sprintf("two\nlines, number %d", offset+9) {
+		if err != nil || len(got.Rows) != 10 || got.Rows[0][0] != fmt.Sprint(offset) ||
+			got.Rows[9][2] != fmt.Sprintf("two\nlines, number %d", offset+9) {
 			t.Fatalf("from %d: %v, %v", offset, got, err)
 		}
 		t.Logf("from %d: %d rows were read", offset, a.read)
@@ -33,7 +34,8 @@ func TestFarPagesAreReadFromTheirGroup(t *testing.T) {
 	h := handler(a)
 	for range 2 {
 		a.read = 0
-		if got := get(h, "/v_0/table.ndjson?offset=149998").Body.String(); !strings.HasPrefix(got, `{"id":149998,`) || strings.Count(got, "\n") != 2 {
+		if got := get(h, "/v_0/table.ndjson?offset=149998").Body.String(); !strings.HasPrefix(got, `{"id":149998,`) ||
+			strings.Count(got, "\n") != 2 {
 			t.Fatalf("file: %s", got)
 		}
 	}

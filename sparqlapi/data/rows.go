@@ -56,8 +56,9 @@ const (
 
 // New returns an API that reads a few tables at a time.
 func NewRows(a RowsArchive) *RowsAPI {
-	return &RowsAPI{archive: a, places: access.NewGate(access.Limits{Places: 4, PerClient: 2, Queue: 64, PerQueue: 8, Wait: 10 * time.Second}),
-		files: access.NewGate(access.Limits{Places: 6, PerClient: 2, Queue: 64, PerQueue: 8, Wait: 10 * time.Second})}
+	return &RowsAPI{archive: a,
+		places: access.NewGate(access.Limits{Places: 4, PerClient: 2, Queue: 64, PerQueue: 8, Wait: 10 * time.Second}),
+		files:  access.NewGate(access.Limits{Places: 6, PerClient: 2, Queue: 64, PerQueue: 8, Wait: 10 * time.Second})}
 }
 
 // Request is a request for rows.
@@ -176,7 +177,8 @@ func choose(v catalog.Version, all []archive.Table, in *inspect.Inside, name str
 	for i, t := range all[:min(len(all), 20)] {
 		names = append(names, fmt.Sprintf("%d %q", i, shortened(nameOf(t))))
 	}
-	return t, problem.Newf(http.StatusNotFound, "No such table", "version %s has no table %q; it has %s", v.ID, shortened(name), strings.Join(names, ", "))
+	return t, problem.Newf(http.StatusNotFound, "No such table", "version %s has no table %q; it has %s", v.ID, shortened(name),
+		strings.Join(names, ", "))
 }
 
 // nameOf returns the name of a table in its version: that of a sheet, the path of a member, or both with "#" between
@@ -200,7 +202,8 @@ func refused(err error) error {
 	e := &problem.Error{Status: http.StatusServiceUnavailable, Title: "Too many tables are being read",
 		Detail: "All places for reading tables are taken; try again soon.", RetryAfter: max(full.After, time.Second), Cause: err}
 	if full.Own {
-		e.Status, e.Detail = http.StatusTooManyRequests, "You have as many requests for rows running and waiting as one client may have; try again when one has ended."
+		e.Status, e.Detail = http.StatusTooManyRequests,
+			"You have as many requests for rows running and waiting as one client may have; try again when one has ended."
 	}
 	return e
 }
@@ -211,8 +214,11 @@ func notRead(ctx, limited context.Context, err error) error {
 	case ctx.Err() != nil:
 		return err
 	case limited.Err() != nil:
-		return &problem.Error{Status: http.StatusServiceUnavailable, Title: "Reading takes too long", RetryAfter: 10 * time.Second, Cause: err,
-			Detail: fmt.Sprintf("the table could not be read within %s; ask for rows nearer to its beginning, without a condition and an order, or download the version", readTime)}
+		return &problem.Error{Status: http.StatusServiceUnavailable, Title: "Reading takes too long", RetryAfter: 10 * time.Second,
+			Cause: err,
+			Detail: fmt.Sprintf(
+				"the table could not be read within %s; ask for rows nearer to its beginning, without a condition and an order, or "+
+					"download the version", readTime)}
 	case errors.Is(err, inspect.ErrTooLarge):
 		return problem.Wrap(http.StatusUnprocessableEntity, "The member is too large", err)
 	case errors.Is(err, inspect.ErrOtherTables):

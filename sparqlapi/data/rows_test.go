@@ -74,13 +74,15 @@ func (a *oneFile) EachRowFrom(ctx context.Context, _ catalog.Version, t archive.
 	if a.wait != nil {
 		a.wait(ctx)
 	}
-	return inspect.EachRowFrom(ctx, a.in, t.Member, t.Type, t.Charset, t.Index, t.Profile, inspect.Limits{}, marks, func(cells [][]byte) error {
-		a.read++
-		return f(cells)
-	})
+	return inspect.EachRowFrom(ctx, a.in, t.Member, t.Type, t.Charset, t.Index, t.Profile, inspect.Limits{}, marks,
+		func(cells [][]byte) error {
+			a.read++
+			return f(cells)
+		})
 }
 
-const towns = "name;people;share;since;big\nWien;1.911.191;50,5 %;31.12.1955;ja\nGraz;291.072;;01.01.2000;nein\nBruck and Leitha;7.912;0,5 %;02.03.1980;nein\nLinz;206.595;10 %;n/a;ja\n"
+const towns = "name;people;share;since;big\nWien;1.911.191;50,5 %;31.12.1955;ja\nGraz;291.072;;01.01.2000;nein\nBruck and " +
+	"Leitha;7.912;0,5 %;02.03.1980;nein\nLinz;206.595;10 %;n/a;ja\n"
 
 // short returns the cells of an answer, rows joined by "|".
 func short(a *RowsAnswer) string {
@@ -146,7 +148,8 @@ func TestRowsAreSelectedAndOrderedByTheirValues(t *testing.T) {
 func TestPagesTogetherAreTheWhole(t *testing.T) {
 	t.Parallel()
 	api := NewRows(archiveOf(t, "towns.csv", towns))
-	for _, r := range []RowsRequest{{}, {Where: "people < 1000000"}, {Order: []string{"name"}}, {Where: "big=nein", Order: []string{"-people"}}} {
+	for _, r := range []RowsRequest{{}, {Where: "people < 1000000"}, {Order: []string{"name"}},
+		{Where: "big=nein", Order: []string{"-people"}}} {
 		r.Version = "v_0"
 		whole, err := api.Read(t.Context(), r)
 		if err != nil {
@@ -183,7 +186,8 @@ func TestTypedCellsAreJSONValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	body, err := json.Marshal(got.Rows)
-	if want := `[["Wien",1911191,0.505,"1955-12-31",true],["Graz",291072,null,"2000-01-01",false],["Bruck and Leitha",7912,0.005,"1980-03-02",false],["Linz",206595,0.1,null,true]]`; err != nil || string(body) != want {
+	if want := `[["Wien",1911191,0.505,"1955-12-31",true],["Graz",291072,null,"2000-01-01",false],["Bruck and ` +
+		`Leitha",7912,0.005,"1980-03-02",false],["Linz",206595,0.1,null,true]]`; err != nil || string(body) != want {
 		t.Errorf("%s, %v; want %s", body, err, want)
 	}
 }
@@ -191,7 +195,8 @@ func TestTypedCellsAreJSONValues(t *testing.T) {
 func TestAPageOfALargeTableReadsNoMoreThanItsBeginning(t *testing.T) {
 	t.Parallel()
 	a := archiveOf(t, "a.csv", "id,name\n"+strings.Repeat("1,a\n", 200_000))
-	if got, err := NewRows(a).Read(t.Context(), RowsRequest{Version: "v_0", Offset: 50, Limit: 10}); err != nil || len(got.Rows) != 10 || got.Total != 200_000 || got.Next != 60 || a.read != 60 {
+	if got, err := NewRows(a).Read(t.Context(), RowsRequest{Version: "v_0", Offset: 50, Limit: 10}); err != nil || len(got.Rows) != 10 ||
+		got.Total != 200_000 || got.Next != 60 || a.read != 60 {
 		t.Errorf("%d rows were read, %v", a.read, err)
 	}
 }
@@ -211,9 +216,12 @@ func TestFaultsOfARequestAreToldSoThatTheyCanBeMended(t *testing.T) {
 	t.Parallel()
 	h := handler(archiveOf(t, "towns.csv", towns))
 	for query, want := range map[string]string{
-		"where=size>1": `400 there is no column "size"; there are "name", "people", "share", "since", "big"`, "where=people": "400 there is no column", "where=people>many": `400 "many" is not of the datatype`,
-		"where=" + url.QueryEscape(`name="a" or name="b"`): "400 after the value", "order=size": "400 there is no column", "table=x": `404 version v_0 has no table "x"; it has 0`,
-		"limit=0": "400 limit", "limit=10001": "400 limit", "offset=-1": "400 offset", "order=name&offset=99990": "400 with an order", "where=" + strings.Repeat("x", 5000): "400 where is longer",
+		"where=size>1": `400 there is no column "size"; there are "name", "people", "share", "since", "big"`,
+		"where=people": "400 there is no column", "where=people>many": `400 "many" is not of the datatype`,
+		"where=" + url.QueryEscape(`name="a" or name="b"`): "400 after the value", "order=size": "400 there is no column",
+		"table=x": `404 version v_0 has no table "x"; it has 0`,
+		"limit=0": "400 limit", "limit=10001": "400 limit", "offset=-1": "400 offset", "order=name&offset=99990": "400 with an order",
+		"where=" + strings.Repeat("x", 5000):                                   "400 where is longer",
 		"where=" + url.QueryEscape(strings.Repeat("name=a and ", 60)+"name=a"): "400 where has more",
 	} {
 		res := get(h, "/v_0/rows?"+query)
@@ -223,7 +231,8 @@ func TestFaultsOfARequestAreToldSoThatTheyCanBeMended(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
-	if res := get(handler(archiveOf(t, "a.bin", "\x00\x01\x02")), "/v_0/rows"); res.Code != 404 || !strings.Contains(res.Body.String(), "No table") {
+	if res := get(handler(archiveOf(t, "a.bin", "\x00\x01\x02")), "/v_0/rows"); res.Code != 404 ||
+		!strings.Contains(res.Body.String(), "No table") {
 		t.Errorf("a file without tables: %d %s", res.Code, res.Body)
 	}
 }

@@ -113,7 +113,9 @@ func (a *SearchAPI) Find(ctx context.Context, q url.Values) (SearchAnswer, error
 	if err != nil {
 		return SearchAnswer{}, err
 	}
-	out := SearchAnswer{Total: f.Total, Hits: []Hit{}, Next: f.Next, Text: index.Text(s), Query: "PREFIX arc: <" + arc.NS + ">\n" + index.Query(s), Partly: f.Partly, Missing: f.Missing, Bounded: f.Bounded, Waiting: f.Indexing.Waiting}
+	out := SearchAnswer{Total: f.Total, Hits: []Hit{}, Next: f.Next, Text: index.Text(s),
+		Query: "PREFIX arc: <" + arc.NS + ">\n" + index.Query(s), Partly: f.Partly, Missing: f.Missing, Bounded: f.Bounded,
+		Waiting: f.Indexing.Waiting}
 	for _, c := range f.Corrected {
 		out.Corrected = append(out.Corrected, corrected(c))
 	}
@@ -122,7 +124,8 @@ func (a *SearchAPI) Find(ctx context.Context, q url.Values) (SearchAnswer, error
 	}
 	if s.Facets {
 		out.Facets = map[string][]line{}
-		for name, counts := range map[string][]catalog.Count{"type": f.Types, "portal": f.Portals, "host": f.Hosts, "licence": f.Licences, "publisher": f.Publishers, "since": f.Ages, "size": f.Sizes, "rows": f.TableRows} {
+		for name, counts := range map[string][]catalog.Count{"type": f.Types, "portal": f.Portals, "host": f.Hosts, "licence": f.Licences,
+			"publisher": f.Publishers, "since": f.Ages, "size": f.Sizes, "rows": f.TableRows} {
 			out.Facets[name] = []line{}
 			for _, c := range counts {
 				if name == "since" { // the key is days
@@ -137,8 +140,10 @@ func (a *SearchAPI) Find(ctx context.Context, q url.Values) (SearchAnswer, error
 
 func (a *SearchAPI) hit(r catalog.Resource, f catalog.Found) Hit {
 	about := f.About[r.ID]
-	h := Hit{URL: r.URL, Title: r.Title, DatasetTitle: r.DatasetTitle, Publisher: about.Publisher, Licence: about.Licence, Type: r.MediaType, Versions: r.Versions, Size: r.Size, Rows: about.Rows,
-		Outcome: string(r.Outcome), Columns: f.Columns[r.ID], Text: plain(about.Text), Score: about.Score, Changed: stamp(r.Changed), Delisted: stamp(r.Delisted())}
+	h := Hit{URL: r.URL, Title: r.Title, DatasetTitle: r.DatasetTitle, Publisher: about.Publisher, Licence: about.Licence,
+		Type: r.MediaType, Versions: r.Versions, Size: r.Size, Rows: about.Rows,
+		Outcome: string(r.Outcome), Columns: f.Columns[r.ID], Text: plain(about.Text), Score: about.Score, Changed: stamp(r.Changed),
+		Delisted: stamp(r.Delisted())}
 	if h.Title == "" {
 		h.Title = r.FileName
 	}

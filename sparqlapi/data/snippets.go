@@ -28,8 +28,12 @@ func Snippets(iri, file string, q url.Values) []Snippet {
 		{"Python, pandas", "import pandas as pd\n\ntable = pd.read_csv(" + csv + ")\nprint(table)"},
 		{"Python, polars", "import polars as pl\n\ntable = pl.read_csv(" + csv + ", try_parse_dates=True)\nprint(table)"},
 		{"R", "table <- read.csv(" + csv + ", check.names = FALSE, encoding = \"UTF-8\")\nstr(table)"},
-		{"DuckDB", "curl -sSfL -o " + file + ".parquet '" + address("parquet") + "'\nduckdb -c \"SELECT * FROM '" + file + ".parquet' LIMIT 10\""},
-		{"JavaScript", "const answer = await fetch(" + quoted(address("json")) + ");\nconst table = await answer.json();\nconsole.log(table.length, table[0]);"},
+		{
+			"DuckDB", "curl -sSfL -o " + file + ".parquet '" + address("parquet") + "'\nduckdb -c \"SELECT * FROM '" + file +
+				".parquet' LIMIT 10\""},
+		{
+			"JavaScript", "const answer = await fetch(" + quoted(address("json")) +
+				");\nconst table = await answer.json();\nconsole.log(table.length, table[0]);"},
 		{"curl", "curl -sSfL -o " + file + ".csv '" + address("csv") + "'"},
 	}
 }

@@ -39,7 +39,8 @@ func TestSnippetsRun(t *testing.T) {
 	if !has(t, python, "-c", "import pandas") {
 		python = "/usr/bin/python3" // another Python may come first in the path
 	}
-	for _, s := range Snippets(server.URL+"/v_0", "towns of Austria's", url.Values{"where": {`people < 1000000 and name != "Bruck and Leitha"`}}) {
+	for _, s := range Snippets(server.URL+"/v_0", "towns of Austria's",
+		url.Values{"where": {`people < 1000000 and name != "Bruck and Leitha"`}}) {
 		t.Run(s.Language, func(t *testing.T) {
 			t.Parallel()
 			dir, out := t.TempDir(), ""
@@ -83,7 +84,8 @@ func TestSnippetsRun(t *testing.T) {
 			default:
 				t.Fatal("no test runs it")
 			}
-			if !strings.Contains(out, "Graz") || !strings.Contains(out, "291072") || !strings.Contains(out, "Linz") || strings.Contains(out, "Wien") || strings.Contains(out, "Leitha") {
+			if !strings.Contains(out, "Graz") || !strings.Contains(out, "291072") || !strings.Contains(out, "Linz") ||
+				strings.Contains(out, "Wien") || strings.Contains(out, "Leitha") {
 				t.Errorf("%s\nprints\n%s", s.Code, out)
 			}
 		})

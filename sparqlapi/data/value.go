@@ -34,7 +34,8 @@ const (
 )
 
 func newColumn(c csvprofile.Column) column {
-	col := column{profile: &c, name: c.Name, datatype: c.Datatype, nulls: c.NullWords, decimal: c.Decimal, group: c.Group, percent: strings.HasSuffix(c.Format, "%")}
+	col := column{profile: &c, name: c.Name, datatype: c.Datatype, nulls: c.NullWords, decimal: c.Decimal, group: c.Group,
+		percent: strings.HasSuffix(c.Format, "%")}
 	switch c.Datatype {
 	case "integer", "decimal", "double", "gYear":
 		col.kind = numbers
@@ -59,7 +60,8 @@ func layoutsOf(datatype, format string) []string {
 	if format == "" {
 		return list
 	}
-	layout := strings.NewReplacer("yyyy", "2006", "yy", "06", "MMM", "Jan", "MM", "01", "M", "1", "dd", "02", "d", "2", "HH", "15", "H", "15",
+	layout := strings.NewReplacer("yyyy", "2006", "yy", "06", "MMM", "Jan", "MM", "01", "M", "1", "dd", "02", "d", "2", "HH", "15", "H",
+		"15",
 		"hh", "03", "h", "3", "mm", "04", "ss", "05", ".SSSSSSSSS", "", "a", "PM", "XXX", "Z07:00", "z", "MST").Replace(format)
 	return append(slices.Clone(list), layout)
 }

@@ -82,7 +82,9 @@ func (a *FeedsAPI) atomEntry(e catalog.Event, one item) atomEntry {
 		entry.Links = append(entry.Links, atomLink{Rel: "via", Href: one.via})
 	}
 	if e.Previous != "" {
-		entry.Links = append(entry.Links, atomLink{Rel: "related", Type: "text/html", Title: "What changed", Href: a.Mint.Base + "diff?from=" + e.Previous + "&to=" + e.Version})
+		entry.Links = append(entry.Links,
+			atomLink{Rel: "related", Type: "text/html", Title: "What changed",
+				Href: a.Mint.Base + "diff?from=" + e.Previous + "&to=" + e.Version})
 	}
 	for _, kind := range e.Kinds {
 		entry.Categories = append(entry.Categories, atomCategory{kind})

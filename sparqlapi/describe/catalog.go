@@ -105,7 +105,10 @@ func (l *LinkedData) catalogHead(g *graph, self string) {
 	c, publisher := term.IRI(self), term.IRI(self+"#publisher")
 	g.add(c, rdf.Type, term.IRI(dcat.Catalog))
 	g.add(c, dcterms.Title, term.Lang(l.o.Title, "en"))
-	g.add(c, dcterms.Description, term.Lang("Files that open-data portals list, kept in every version that differed. A dataset of this catalog is one file's address, its distributions are the versions.", "en"))
+	g.add(c, dcterms.Description,
+		term.Lang(
+			"Files that open-data portals list, kept in every version that differed. A dataset of this catalog is one file's address, "+
+				"its distributions are the versions.", "en"))
 	g.add(c, dcterms.Publisher, publisher)
 	g.add(c, foaf.Homepage, term.IRI(l.o.Mint.Base))
 	g.add(term.IRI(l.o.Mint.Base), rdf.Type, term.IRI(foaf.Document))
@@ -168,7 +171,8 @@ func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res cat
 	}
 	g.add(d, dcterms.Title, term.String(title))
 	publisher, described := g.asPortals(d, "n"+res.ID, says)
-	kept := "Archived versions of " + res.URL + ", " + strconv.Itoa(len(versions)) + " from " + first.At.UTC().Format("2006-01-02") + " to " + last.At.UTC().Format("2006-01-02") + "."
+	kept := "Archived versions of " + res.URL + ", " + strconv.Itoa(len(versions)) + " from " + first.At.UTC().Format("2006-01-02") +
+		" to " + last.At.UTC().Format("2006-01-02") + "."
 	if !described {
 		g.add(d, dcterms.Description, term.String(kept))
 	}

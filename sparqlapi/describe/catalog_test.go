@@ -60,7 +60,9 @@ func TestTheCatalogSaysWhatPortalsSay(t *testing.T) {
 			t.Errorf("%v", q)
 		}
 	}
-	for predicate, want := range map[string]int{"keyword": 2*n/2 + n/2, "theme": n, "contactPoint": n, "license": 2 * n, "accrualPeriodicity": n / 2, "hasEmail": 1, "temporal": n / 2, "spatial": n, "publisher": n + 1, "description": n + n/2 + 2*n + 1, "provenance": n} {
+	for predicate, want := range map[string]int{"keyword": 2*n/2 + n/2, "theme": n, "contactPoint": n, "license": 2 * n,
+		"accrualPeriodicity": n / 2, "hasEmail": 1, "temporal": n / 2, "spatial": n, "publisher": n + 1, "description": n + n/2 + 2*n + 1,
+		"provenance": n} {
 		if got := count[predicate]; got < want {
 			t.Errorf("%d %s, want %d", got, predicate, want)
 		}

@@ -36,7 +36,8 @@ func (s small) Version(_ context.Context, v string) (catalog.Version, error) {
 	if v != id+"_2" {
 		return catalog.Version{}, fmt.Errorf("version %s: %w", v, archive.ErrNotFound)
 	}
-	return catalog.Version{ID: v, URL: link, N: 2, Type: "text/csv", Size: 7, At: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC), FileName: "trees.csv"}, nil
+	return catalog.Version{ID: v, URL: link, N: 2, Type: "text/csv", Size: 7, At: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC),
+		FileName: "trees.csv"}, nil
 }
 
 func (s small) Latest(ctx context.Context, _ string) (catalog.Version, error) {
@@ -63,7 +64,8 @@ func said(_ context.Context, _ string, _ int) ([][]term.Key, error) {
 	row := func(p string, o, name term.Key) []term.Key { return []term.Key{about, term.IRI(p), o, name} }
 	return [][]term.Key{
 		row("http://purl.org/dc/terms/publisher", term.IRI("http://data.example/"), term.String("City of X")),
-		row("http://purl.org/dc/terms/creator", term.IRI("https://orcid.org/1"), term.String("Ann {Author} & \"Sons\"\nER  - \r\nTY  - BOOK")),
+		row("http://purl.org/dc/terms/creator", term.IRI("https://orcid.org/1"),
+			term.String("Ann {Author} & \"Sons\"\nER  - \r\nTY  - BOOK")),
 		row("http://purl.org/dc/terms/license", term.IRI("https://licence.example/by>; rel=\"evil"), ""),
 		row("http://purl.org/dc/terms/description", term.String("100% of <trees> \x01 \\end"), ""),
 		row("http://purl.org/dc/terms/identifier", term.String("doi:10.5281/zenodo.7"), ""),
@@ -84,7 +86,8 @@ func TestHostileTextsStayWithinTheirFields(t *testing.T) {
 		t.Fatal(err)
 	}
 	ris := string(w.RIS())
-	if strings.Count(ris, "\r\nER  - ") != 1 || strings.Count(ris, "TY  - ") != 1 || strings.Contains(ris, "\x01") || strings.Contains(ris, "\nTY  - BOOK") {
+	if strings.Count(ris, "\r\nER  - ") != 1 || strings.Count(ris, "TY  - ") != 1 || strings.Contains(ris, "\x01") ||
+		strings.Contains(ris, "\nTY  - BOOK") {
 		t.Errorf("%q", ris)
 	}
 	for _, l := range strings.Split(strings.TrimSuffix(ris, "\r\n"), "\r\n") {
@@ -103,7 +106,8 @@ func TestHostileTextsStayWithinTheirFields(t *testing.T) {
 			depth--
 		}
 	}
-	if depth != 0 || strings.Count(bib, "\n@") != 0 || !strings.HasPrefix(bib, "@dataset{dataexample2026v2_01234567,\n") || !strings.Contains(bib, `Ann {\textbraceleft}Author{\textbraceright} \&`) {
+	if depth != 0 || strings.Count(bib, "\n@") != 0 || !strings.HasPrefix(bib, "@dataset{dataexample2026v2_01234567,\n") ||
+		!strings.Contains(bib, `Ann {\textbraceleft}Author{\textbraceright} \&`) {
 		t.Errorf("depth %d:\n%s", depth, bib)
 	}
 	for _, l := range w.Links() {
@@ -111,15 +115,18 @@ func TestHostileTextsStayWithinTheirFields(t *testing.T) {
 			t.Errorf("%q", h)
 		}
 	}
-	if robust := w.RobustLink(); !strings.Contains(robust, `data-versiondate="2026-11-21"`) || !strings.Contains(robust, `data-versionurl="http://archive.example/api/v1/get/file/id/`+id+`_2"`) {
+	if robust := w.RobustLink(); !strings.Contains(robust, `data-versiondate="2026-11-21"`) ||
+		!strings.Contains(robust, `data-versionurl="http://archive.example/api/v1/get/file/id/`+id+`_2"`) {
 		t.Error(robust)
 	}
-	if w.DOI != "10.5281/zenodo.7" || w.Language != "de" || w.Publisher != "City of X" || w.Published.Year() != 2020 || len(w.AuthorIRIs) != 1 {
+	if w.DOI != "10.5281/zenodo.7" || w.Language != "de" || w.Publisher != "City of X" || w.Published.Year() != 2020 ||
+		len(w.AuthorIRIs) != 1 {
 		t.Errorf("%+v", w)
 	}
 }
 
-// TestATitleWithABraceThatHasNoPartnerStaysInItsField counts braces as BibTeX does, to which a backslash before one means nothing.
+// TestATitleWithABraceThatHasNoPartnerStaysInItsField counts braces as BibTeX does, to which a backslash before one
+// means nothing.
 func TestATitleWithABraceThatHasNoPartnerStaysInItsField(t *testing.T) {
 	t.Parallel()
 	for _, title := range []string{"a }, note = {x", "}", "{", "\\}{", "a}\n}\n@misc{evil, title={x"} {
@@ -132,7 +139,8 @@ func TestATitleWithABraceThatHasNoPartnerStaysInItsField(t *testing.T) {
 			case '}':
 				depth--
 			}
-			if ends := strings.HasSuffix(bib[:i+1], "},\n") || i == len(bib)-1; depth < 0 || ends && depth > 1 || depth == 0 && i > strings.Index(bib, "{") && i < len(bib)-2 {
+			if ends := strings.HasSuffix(bib[:i+1], "},\n") || i == len(bib)-1; depth < 0 || ends && depth > 1 || depth == 0 &&
+				i > strings.Index(bib, "{") && i < len(bib)-2 {
 				t.Fatalf("%q: depth %d after %s", title, depth, bib[:i+1])
 			}
 		}
@@ -156,11 +164,13 @@ func TestNoTitleTurnsTheTextThatFollows(t *testing.T) {
 func TestWhatWasNeverArchivedIsListed(t *testing.T) {
 	t.Parallel()
 	w := Work{Title: "Trees", Host: "city.example", URL: "http://city.example/trees.csv", IRI: "http://archive.example/f", Version: -1}
-	if got, want := w.Text(), "city.example (n.d.). Trees [Data set]. Listed at http://city.example/trees.csv. http://archive.example/f"; got != want {
+	if got, want := w.Text(),
+		"city.example (n.d.). Trees [Data set]. Listed at http://city.example/trees.csv. http://archive.example/f"; got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	w.Archived = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	if got := w.Text(); !strings.Contains(got, "(2026)") || !strings.Contains(got, "Archived from http://city.example/trees.csv on 2026-03-01") {
+	if got := w.Text(); !strings.Contains(got, "(2026)") ||
+		!strings.Contains(got, "Archived from http://city.example/trees.csv on 2026-03-01") {
 		t.Error(got)
 	}
 }
@@ -176,7 +186,8 @@ func TestCSLHasWhatStylesRead(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(raw, &item)
 	}
-	if err != nil || item["type"] != "dataset" || item["version"] != "2" || item["URL"] != w.IRI || fmt.Sprint(item["issued"]) != "map[date-parts:[[2026 11 21]]]" {
+	if err != nil || item["type"] != "dataset" || item["version"] != "2" || item["URL"] != w.IRI ||
+		fmt.Sprint(item["issued"]) != "map[date-parts:[[2026 11 21]]]" {
 		t.Errorf("%s, %v", raw, err)
 	}
 }
@@ -185,7 +196,8 @@ func TestCSLHasWhatStylesRead(t *testing.T) {
 // does not matter (xs:all), mandatory ones are there once, and words are of the controlled lists.
 func TestDataCiteMetadataKeepsTheRulesOfTheSchema(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]*Collector{"rich": collector(), "poor": {Archive: small{""}, Mint: ns.Mint{Base: "http://archive.example/"}}} {
+	for name, c := range map[string]*Collector{"rich": collector(),
+		"poor": {Archive: small{""}, Mint: ns.Mint{Base: "http://archive.example/"}}} {
 		w, err := c.Version(t.Context(), id+"_2")
 		if err != nil {
 			t.Fatal(err)
@@ -215,8 +227,10 @@ func TestDataCiteMetadataKeepsTheRulesOfTheSchema(t *testing.T) {
 				seen[strings.Join(path, "/")]++
 				for _, a := range tok.Attr {
 					words := map[string][]string{
-						"resourceTypeGeneral": {"Dataset"}, "dateType": {"Issued", "Collected"}, "descriptionType": {"Abstract", "TechnicalInfo"},
-						"relationType": {"IsVersionOf", "IsPartOf", "IsDerivedFrom", "IsIdenticalTo"}, "relatedIdentifierType": {"URL", "DOI"}, "identifierType": {"DOI", "URL"},
+						"resourceTypeGeneral": {"Dataset"}, "dateType": {"Issued", "Collected"},
+						"descriptionType":       {"Abstract", "TechnicalInfo"},
+						"relationType":          {"IsVersionOf", "IsPartOf", "IsDerivedFrom", "IsIdenticalTo"},
+						"relatedIdentifierType": {"URL", "DOI"}, "identifierType": {"DOI", "URL"},
 					}[a.Name.Local]
 					if words != nil && !slices.Contains(words, a.Value) {
 						t.Errorf("%s: %s is %q", name, a.Name.Local, a.Value)
@@ -228,7 +242,8 @@ func TestDataCiteMetadataKeepsTheRulesOfTheSchema(t *testing.T) {
 				text[strings.Join(path, "/")] += strings.TrimSpace(string(tok))
 			}
 		}
-		for _, must := range []string{"resource/identifier", "resource/creators", "resource/titles", "resource/publisher", "resource/publicationYear", "resource/resourceType"} {
+		for _, must := range []string{"resource/identifier", "resource/creators", "resource/titles", "resource/publisher",
+			"resource/publicationYear", "resource/resourceType"} {
 			if seen[must] != 1 {
 				t.Errorf("%s: %d of %s", name, seen[must], must)
 			}
@@ -241,7 +256,8 @@ func TestDataCiteMetadataKeepsTheRulesOfTheSchema(t *testing.T) {
 		if !regexp.MustCompile(`^\d{4}$`).MatchString(text["resource/publicationYear"]) || text["resource/identifier"] != "10.5072/"+w.ID {
 			t.Errorf("%s: year %q, identifier %q", name, text["resource/publicationYear"], text["resource/identifier"])
 		}
-		for _, once := range []string{"subjects", "dates", "language", "alternateIdentifiers", "relatedIdentifiers", "sizes", "formats", "version", "rightsList", "descriptions"} {
+		for _, once := range []string{"subjects", "dates", "language", "alternateIdentifiers", "relatedIdentifiers", "sizes", "formats",
+			"version", "rightsList", "descriptions"} {
 			if n := seen["resource/"+once]; n > 1 {
 				t.Errorf("%s: %d of %s", name, n, once)
 			}
@@ -264,7 +280,9 @@ func TestDataCiteMetadataKeepsTheRulesOfTheSchema(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal(raw, &j)
 		}
-		if err != nil || j.DOI != "10.5072/"+w.ID || j.PublicationYear != 2026 || j.Types.ResourceTypeGeneral != "Dataset" || len(j.Creators) == 0 || j.Creators[0].Name == "" || j.Titles[0].Title == "" || j.Publisher.Name == "" || j.URL != w.IRI || j.SchemaVersion != dataciteSchema {
+		if err != nil || j.DOI != "10.5072/"+w.ID || j.PublicationYear != 2026 || j.Types.ResourceTypeGeneral != "Dataset" ||
+			len(j.Creators) == 0 || j.Creators[0].Name == "" || j.Titles[0].Title == "" || j.Publisher.Name == "" || j.URL != w.IRI ||
+			j.SchemaVersion != dataciteSchema {
 			t.Errorf("%s: %s, %v", name, raw, err)
 		}
 	}
@@ -282,8 +300,11 @@ func TestCitationsAreNegotiatedAndARKsResolved(t *testing.T) {
 	t.Parallel()
 	api := &CitationAPI{collector()}
 	for accept, want := range map[string]string{
-		"application/x-bibtex": "bibtex", "application/vnd.citationstyles.csl+json;q=0.5, application/x-research-info-systems": "ris", "*/*": "", "": "", "text/html": "", "application/json": "",
-		"text/html,application/x-bibtex;q=0.5": "", "application/linkset+json": "linkset", "text/plain": "", "application/vnd.datacite.datacite+xml": "datacite-xml", "application/x-bibtex;q=0": "", "text/x-bibliography; style=apa": "citation",
+		"application/x-bibtex": "bibtex", "application/vnd.citationstyles.csl+json;q=0.5, application/x-research-info-systems": "ris",
+		"*/*": "", "": "", "text/html": "", "application/json": "",
+		"text/html,application/x-bibtex;q=0.5": "", "application/linkset+json": "linkset", "text/plain": "",
+		"application/vnd.datacite.datacite+xml": "datacite-xml", "application/x-bibtex;q=0": "",
+		"text/x-bibliography; style=apa": "citation",
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Header.Set("Accept", accept)
@@ -306,20 +327,23 @@ func TestCitationsAreNegotiatedAndARKsResolved(t *testing.T) {
 		}
 		return rec
 	}
-	if bib := get("/v/"+id+"_2?format=bibtex", 200); bib.Header().Get("Content-Type") != "application/x-bibtex; charset=utf-8" || !slices.Equal(relations(t, bib.Header()["Link"]), []string{"cite-as", "describes", "license", "linkset"}) {
+	if bib := get("/v/"+id+"_2?format=bibtex", 200); bib.Header().Get("Content-Type") != "application/x-bibtex; charset=utf-8" ||
+		!slices.Equal(relations(t, bib.Header()["Link"]), []string{"cite-as", "describes", "license", "linkset"}) {
 		t.Errorf("%v", bib.Header())
 	}
 	get("/v/"+id+"_7?format=bibtex", 404)
 	for _, address := range []string{link, "http://data.example/d"} {
 		for _, format := range append(CitationNames(), "linkset") {
-			if body := get("/dataset?url="+address+"&format="+format, 200).Body.String(); !strings.Contains(body, "rees") && format != "linkset" {
+			if body := get("/dataset?url="+address+"&format="+format, 200).Body.String(); !strings.Contains(body, "rees") &&
+				format != "linkset" {
 				t.Errorf("%s as %s: %s", address, format, body)
 			}
 		}
 	}
 	get("/dataset?url=http://nowhere.example/&format=ris", 404)
 	var set struct{ Linkset []map[string]any }
-	if err := json.Unmarshal(get("/v/"+id+"_2?format=linkset", 200).Body.Bytes(), &set); err != nil || set.Linkset[0]["cite-as"] == nil || set.Linkset[0]["item"] == nil || set.Linkset[0]["license"] == nil {
+	if err := json.Unmarshal(get("/v/"+id+"_2?format=linkset", 200).Body.Bytes(), &set); err != nil || set.Linkset[0]["cite-as"] == nil ||
+		set.Linkset[0]["item"] == nil || set.Linkset[0]["license"] == nil {
 		t.Errorf("%+v, %v", set, err)
 	}
 }

@@ -88,7 +88,8 @@ func (c *Collector) Dataset(ctx context.Context, link string) (Work, error) {
 
 // file returns what the record of a file says.
 func (c *Collector) file(r catalog.Resource) Work {
-	w := Work{ID: r.ID, Title: cmp.Or(line(r.Title), line(r.FileName), r.URL), Host: hostOf(r.URL), URL: r.URL, Archive: hostOf(c.Mint.Base), IRI: c.Mint.Page(r.URL), Version: -1}
+	w := Work{ID: r.ID, Title: cmp.Or(line(r.Title), line(r.FileName), r.URL), Host: hostOf(r.URL), URL: r.URL,
+		Archive: hostOf(c.Mint.Base), IRI: c.Mint.Page(r.URL), Version: -1}
 	if title := line(r.DatasetTitle); title != "" && !strings.EqualFold(title, w.Title) {
 		w.Title = title + ": " + w.Title
 	}
@@ -108,7 +109,8 @@ func (c *Collector) entry(ctx context.Context, iri string) (Work, error) {
 	if err != nil {
 		return Work{}, err
 	}
-	w := Work{Title: cmp.Or(line(d.Title), d.IRI), Host: hostOf(d.IRI), URL: d.IRI, Dataset: d.IRI, Archive: hostOf(c.Mint.Base), IRI: c.Mint.Page(d.IRI), Version: -1}
+	w := Work{Title: cmp.Or(line(d.Title), d.IRI), Host: hostOf(d.IRI), URL: d.IRI, Dataset: d.IRI, Archive: hostOf(c.Mint.Base),
+		IRI: c.Mint.Page(d.IRI), Version: -1}
 	for _, link := range d.URLs[:min(len(d.URLs), maxFiles)] {
 		v, err := c.Archive.Latest(ctx, link)
 		if err == nil && v.At.After(w.Archived) {
@@ -197,8 +199,8 @@ func (c *Collector) ask(ctx context.Context, w *Work) error {
 	return nil
 }
 
-// licences asks for the licences of the distributions of a dataset, whose addresses are beside them. In DCAT, the licence
-// is that of a distribution, which may have another IRI than its file.
+// licences asks for the licences of the distributions of a dataset, whose addresses are beside them. In DCAT, the
+// licence is that of a distribution, which may have another IRI than its file.
 const licences = `PREFIX dct: <http://purl.org/dc/terms/>
 PREFIX dcat: <http://www.w3.org/ns/dcat#>
 SELECT DISTINCT ?licence ?file WHERE {
@@ -297,7 +299,9 @@ func (w *Work) say(predicate string, object, name term.Key) {
 var tagForm = regexp.MustCompile(`^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*$`)
 
 // euLanguages are the last parts of the IRIs of the EU's list of languages.
-var euLanguages = map[string]string{"DEU": "de", "ENG": "en", "FRA": "fr", "ITA": "it", "SPA": "es", "NLD": "nl", "POR": "pt", "POL": "pl", "CES": "cs", "SLK": "sk", "SLV": "sl", "HUN": "hu", "HRV": "hr", "SWE": "sv", "DAN": "da", "FIN": "fi", "ELL": "el", "BUL": "bg", "RON": "ro", "EST": "et", "LAV": "lv", "LIT": "lt", "MLT": "mt", "GLE": "ga"}
+var euLanguages = map[string]string{"DEU": "de", "ENG": "en", "FRA": "fr", "ITA": "it", "SPA": "es", "NLD": "nl", "POR": "pt", "POL": "pl",
+	"CES": "cs", "SLK": "sk", "SLV": "sl", "HUN": "hu", "HRV": "hr", "SWE": "sv", "DAN": "da", "FIN": "fi", "ELL": "el", "BUL": "bg",
+	"RON": "ro", "EST": "et", "LAV": "lv", "LIT": "lt", "MLT": "mt", "GLE": "ga"}
 
 // languageTag returns the language tag (BCP 47) of a language that is named by it, or by an IRI that ends in it.
 func languageTag(s string) string {

@@ -128,7 +128,8 @@ type dataciteJSON struct {
 // datacite returns the metadata. doi is the one to be registered; "" leaves it out, and names the IRI instead.
 func (w Work) datacite(doi string) (d dataciteXML, year int) {
 	d = dataciteXML{XSI: "http://www.w3.org/2001/XMLSchema-instance", Location: dataciteLocation, Identifier: dcIdentifier{w.IRI, "URL"},
-		Titles: []dcTitle{{line(w.Title)}}, Publisher: dcPublisher{line(w.From())}, ResourceType: dcType{"Dataset", "Dataset"}, Language: w.Language, Version: w.version()}
+		Titles: []dcTitle{{line(w.Title)}}, Publisher: dcPublisher{line(w.From())}, ResourceType: dcType{"Dataset", "Dataset"},
+		Language: w.Language, Version: w.version()}
 	if doi != "" {
 		d.Identifier = dcIdentifier{doi, "DOI"}
 		d.Alternates = append(d.Alternates, dcAlternate{w.IRI, "URL"})
@@ -189,8 +190,10 @@ func (w Work) datacite(doi string) (d dataciteXML, year int) {
 // DataCite returns the metadata as JSON, for registering a DOI, or without one if it is empty.
 func (w Work) DataCite(doi string) ([]byte, error) {
 	d, year := w.datacite(doi)
-	j := dataciteJSON{URL: w.IRI, Types: d.ResourceType, Creators: d.Creators, Titles: d.Titles, Publisher: d.Publisher, Year: year, Subjects: d.Subjects, Dates: d.Dates, Language: d.Language,
-		Identifiers: []dcIdentifier{}, Alternates: d.Alternates, Related: d.Related, Sizes: d.Sizes, Formats: d.Formats, Version: d.Version, Rights: d.Rights, Descriptions: d.Descriptions, Schema: dataciteSchema}
+	j := dataciteJSON{URL: w.IRI, Types: d.ResourceType, Creators: d.Creators, Titles: d.Titles, Publisher: d.Publisher, Year: year,
+		Subjects: d.Subjects, Dates: d.Dates, Language: d.Language,
+		Identifiers: []dcIdentifier{}, Alternates: d.Alternates, Related: d.Related, Sizes: d.Sizes, Formats: d.Formats, Version: d.Version,
+		Rights: d.Rights, Descriptions: d.Descriptions, Schema: dataciteSchema}
 	if doi != "" {
 		j.DOI, j.ID = doi, "https://doi.org/"+doi
 		j.Identifiers = []dcIdentifier{{j.ID, "DOI"}}
@@ -198,8 +201,8 @@ func (w Work) DataCite(doi string) ([]byte, error) {
 	return indented(j)
 }
 
-// DataCiteXML returns the metadata as XML. Without a DOI the identifier is the IRI, which DataCite replaces with the DOI
-// that it registers.
+// DataCiteXML returns the metadata as XML. Without a DOI the identifier is the IRI, which DataCite replaces with the
+// DOI that it registers.
 func (w Work) DataCiteXML(doi string) ([]byte, error) {
 	d, _ := w.datacite(doi)
 	var b bytes.Buffer

@@ -45,8 +45,8 @@ func (l *LinkedData) Member(w http.ResponseWriter, r *http.Request, id, path, fo
 	return l.describe(w, r, l.o.Mint.Member(id, path), format)
 }
 
-// Minted answers GET of the IRIs below the base that have no handler of their own: fetches and the crawler. An extension
-// chooses the syntax.
+// Minted answers GET of the IRIs below the base that have no handler of their own: fetches and the crawler. An
+// extension chooses the syntax.
 func (l *LinkedData) Minted(w http.ResponseWriter, r *http.Request) error {
 	path, format := Extension(strings.TrimPrefix(r.URL.EscapedPath(), "/"))
 	if format == "" {
@@ -96,7 +96,8 @@ func (l *LinkedData) Graph(w http.ResponseWriter, r *http.Request) error {
 	}
 	to := url.URL{Path: "/rdf-graph-store", RawQuery: url.Values{"graph": {iri}}.Encode()}
 	if f.html {
-		to = url.URL{Path: "/console", RawQuery: url.Values{"query": {"SELECT * WHERE {\n  GRAPH <" + iri + "> { ?s ?p ?o }\n}\nLIMIT 1000"}}.Encode()}
+		to = url.URL{Path: "/console",
+			RawQuery: url.Values{"query": {"SELECT * WHERE {\n  GRAPH <" + iri + "> { ?s ?p ?o }\n}\nLIMIT 1000"}}.Encode()}
 	}
 	target.Redirect(w, to.String(), http.StatusSeeOther)
 	return nil
@@ -136,7 +137,8 @@ func (l *LinkedData) describe(w http.ResponseWriter, r *http.Request, iri, forma
 
 // Vocabulary answers GET /ns/...: the archive's terms (csvw), as a page by html if it is not nil, and the SHACL shapes
 // of its triples (shapes).
-func (l *LinkedData) Vocabulary(html func(http.ResponseWriter, *http.Request, []term.Quad) error) func(http.ResponseWriter, *http.Request) error {
+func (l *LinkedData) Vocabulary(html func(http.ResponseWriter, *http.Request, []term.Quad) error) func(http.ResponseWriter,
+	*http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Add("Vary", "Accept")
 		path, format := Extension(r.URL.Path)

@@ -38,8 +38,8 @@ func (l *LinkedData) Dumps(w http.ResponseWriter, r *http.Request) error {
 
 // dumps adds the dumps of the dataset, which are distributions in DCAT.
 func (l *LinkedData) dumps(g *graph, dataset term.Key) error {
-	// All graphs as they are at the moment of the request: TriG, or N-Quads by Accept. It is no file, so that it can hold
-	// nothing that was withdrawn since.
+	// All graphs as they are at the moment of the request: TriG, or N-Quads by Accept. It is no file, so that it can
+	// hold nothing that was withdrawn since.
 	g.add(dataset, void.NS+"dataDump", term.IRI(l.o.Mint.Base+"rdf-graph-store"))
 	if l.o.Dumps == nil {
 		return nil

@@ -230,7 +230,8 @@ func title(q catalog.EventQuery, name string) string {
 
 func (a *FeedsAPI) item(e catalog.Event) item {
 	summary := events.Summary(e)
-	return item{id: a.Mint.Event(e.Seq), page: a.pageOf(e), via: uri(e.URL), title: cmp.Or(e.Title, e.URL, "Change") + ": " + summary, summary: summary, time: stamp(e.At)}
+	return item{id: a.Mint.Event(e.Seq), page: a.pageOf(e), via: uri(e.URL), title: cmp.Or(e.Title, e.URL, "Change") + ": " + summary,
+		summary: summary, time: stamp(e.At)}
 }
 
 // stamp returns a time as RFC 3339 writes it, in milliseconds.

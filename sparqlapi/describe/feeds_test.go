@@ -55,10 +55,15 @@ const feedID = "0123456789abcdef01234567"
 
 func newWorld() *world {
 	return &world{events: []catalog.Event{
-		{Seq: 4, Kinds: []string{"licence"}, At: noon, Title: "Trees", Datasets: []string{"http://p.example/d"}, Portals: []string{"http://p.example/"}, N: -1, Before: -1, From: "CC-BY", To: ""},
-		{Seq: 3, Kinds: []string{"rows", "schema", "shrunk"}, At: noon.Add(-time.Hour), URL: "http://d.example/a b.csv?x=1&y=<2>", Title: "Trees & \x01 <b>bushes</b>", Version: feedID + "_1", N: 1, Previous: feedID + "_0", Size: 10, Before: 100,
-			Rows: catalog.RowChange{Added: 1, Removed: 2}, Columns: catalog.SchemaChange{Removed: []string{"height"}, Retyped: []catalog.Retyped{{Name: "age", From: "integer", To: "string"}}}},
-		{Seq: 1, Kinds: []string{"gone"}, At: noon.Add(-2 * time.Hour), URL: "http://d.example/b.csv", N: -1, Before: -1, Why: "the server answered 404"},
+		{Seq: 4, Kinds: []string{"licence"}, At: noon, Title: "Trees", Datasets: []string{"http://p.example/d"},
+			Portals: []string{"http://p.example/"}, N: -1, Before: -1, From: "CC-BY", To: ""},
+		{Seq: 3, Kinds: []string{"rows", "schema", "shrunk"}, At: noon.Add(-time.Hour), URL: "http://d.example/a b.csv?x=1&y=<2>",
+			Title: "Trees & \x01 <b>bushes</b>", Version: feedID + "_1", N: 1, Previous: feedID + "_0", Size: 10, Before: 100,
+			Rows: catalog.RowChange{Added: 1, Removed: 2},
+			Columns: catalog.SchemaChange{Removed: []string{"height"},
+				Retyped: []catalog.Retyped{{Name: "age", From: "integer", To: "string"}}}},
+		{Seq: 1, Kinds: []string{"gone"}, At: noon.Add(-2 * time.Hour), URL: "http://d.example/b.csv", N: -1, Before: -1,
+			Why: "the server answered 404"},
 		{Seq: 0, Kinds: []string{"new"}, At: noon.Add(-3 * time.Hour), URL: "http://d.example/b.csv", Version: feedID + "_0", Before: -1},
 	}}
 }
@@ -93,12 +98,17 @@ func TestAFeedSaysOfEachChangeWhatKindItWas(t *testing.T) {
 		links[l.Rel] = l.Href
 	}
 	if feed.ID != self || links["self"] != self || links["first"] != self || links["hub"] != "https://hub.example/" ||
-		links["next"] != strings.Replace(self, "?", "?before=3&", 1) || feed.Updated != "2026-11-23T12:00:00.123Z" || len(feed.Entries) != 2 {
+		links["next"] != strings.Replace(self, "?", "?before=3&", 1) || feed.Updated != "2026-11-23T12:00:00.123Z" ||
+		len(feed.Entries) != 2 {
 		t.Errorf("%+v", feed)
 	}
 	e := feed.Entries[1]
-	if e.ID != "http://archive.example/event/3" || !strings.Contains(e.Title, "<b>bushes</b>: 1 row added, 2 rows removed; columns removed: height; columns with another type: age (string, was integer); less than half is left") ||
-		!slices.Equal(e.Categories, []atomCategory{{"rows"}, {"schema"}, {"shrunk"}}) || e.Links[2].Href != "http://d.example/a%20b.csv?x=1&y=%3C2%3E" ||
+	if e.ID != "http://archive.example/event/3" ||
+		!strings.Contains(e.Title,
+			"<b>bushes</b>: 1 row added, 2 rows removed; columns removed: height; columns with another type: age (string, was integer); "+
+				"less than half is left") ||
+		!slices.Equal(e.Categories, []atomCategory{{"rows"}, {"schema"}, {"shrunk"}}) ||
+		e.Links[2].Href != "http://d.example/a%20b.csv?x=1&y=%3C2%3E" ||
 		e.Links[3].Href != "http://archive.example/diff?from="+feedID+"_0&to="+feedID+"_1" {
 		t.Errorf("%+v", e)
 	}
@@ -132,7 +142,8 @@ func TestPagesOfAJSONFeedHaveAllEventsOnce(t *testing.T) {
 		}
 		address = next.RequestURI()
 	}
-	if want := []string{"http://archive.example/event/4", "http://archive.example/event/3", "http://archive.example/event/1", "http://archive.example/event/0"}; !slices.Equal(ids, want) {
+	if want := []string{"http://archive.example/event/4", "http://archive.example/event/3", "http://archive.example/event/1",
+		"http://archive.example/event/0"}; !slices.Equal(ids, want) {
 		t.Errorf("%q, want %q", ids, want)
 	}
 }
@@ -145,13 +156,15 @@ func TestAReaderThatHasAPageGetsNoneAgain(t *testing.T) {
 	if date != "Mon, 23 Nov 2026 12:00:00 GMT" {
 		t.Errorf("Last-Modified %q", date)
 	}
-	for _, header := range [][]string{{"If-None-Match", first.Header.Get("ETag")}, {"If-Modified-Since", date}, {"If-None-Match", first.Header.Get("ETag"), "If-Modified-Since", "Mon, 02 Nov 2026 12:00:00 GMT"}} {
+	for _, header := range [][]string{{"If-None-Match", first.Header.Get("ETag")}, {"If-Modified-Since", date},
+		{"If-None-Match", first.Header.Get("ETag"), "If-Modified-Since", "Mon, 02 Nov 2026 12:00:00 GMT"}} {
 		if res := get(t, w, "", "/feed.atom", header...); res.StatusCode != 304 {
 			t.Errorf("%q: %d", header, res.StatusCode)
 		}
 	}
 	w.events[1].At = noon // another event of that second, which the reader may not have seen
-	for _, header := range [][]string{{"If-Modified-Since", date}, {"If-Modified-Since", "Mon, 23 Nov 2026 13:00:00 GMT"}, {"If-None-Match", first.Header.Get("ETag"), "If-Modified-Since", date}} {
+	for _, header := range [][]string{{"If-Modified-Since", date}, {"If-Modified-Since", "Mon, 23 Nov 2026 13:00:00 GMT"},
+		{"If-None-Match", first.Header.Get("ETag"), "If-Modified-Since", date}} {
 		if res := get(t, w, "", "/feed.atom", header...); res.StatusCode != 200 {
 			t.Errorf("after a change, %q: %d", header, res.StatusCode)
 		}

@@ -24,7 +24,8 @@ func formats() []format {
 		{"ris", "application/x-research-info-systems", ".ris", func(w Work) ([]byte, error) { return w.RIS(), nil }},
 		{"csl", "application/vnd.citationstyles.csl+json", ".csl.json", Work.CSL},
 		{"datacite", "application/vnd.datacite.datacite+json", ".datacite.json", func(w Work) ([]byte, error) { return w.DataCite("") }},
-		{"datacite-xml", "application/vnd.datacite.datacite+xml", ".datacite.xml", func(w Work) ([]byte, error) { return w.DataCiteXML("") }},
+		{"datacite-xml", "application/vnd.datacite.datacite+xml", ".datacite.xml",
+			func(w Work) ([]byte, error) { return w.DataCiteXML("") }},
 		{"citation", "text/x-bibliography", ".txt", func(w Work) ([]byte, error) { return []byte(w.Text() + "\n"), nil }},
 		{"robustlink", "text/plain", ".html.txt", func(w Work) ([]byte, error) { return []byte(w.RobustLink() + "\n"), nil }},
 	}
@@ -64,9 +65,10 @@ func line(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// bibtexEscapes are what BibTeX and LaTeX read as something else. BibTeX counts braces behind a backslash, too: one that
-// has no partner would end the field, and what follows it would be read as fields and entries.
-var bibtexEscapes = strings.NewReplacer(`\`, `{\textbackslash}`, `{`, `{\textbraceleft}`, `}`, `{\textbraceright}`, `&`, `\&`, `%`, `\%`, `$`, `\$`, `#`, `\#`, `_`, `\_`, `~`, `{\textasciitilde}`, `^`, `{\textasciicircum}`, `"`, `{\textquotedbl}`)
+// bibtexEscapes are what BibTeX and LaTeX read as something else. BibTeX counts braces behind a backslash, too: one
+// that has no partner would end the field, and what follows it would be read as fields and entries.
+var bibtexEscapes = strings.NewReplacer(`\`, `{\textbackslash}`, `{`, `{\textbraceleft}`, `}`, `{\textbraceright}`, `&`, `\&`, `%`, `\%`,
+	`$`, `\$`, `#`, `\#`, `_`, `\_`, `~`, `{\textasciitilde}`, `^`, `{\textasciicircum}`, `"`, `{\textquotedbl}`)
 
 // BibTeX returns an entry of type dataset, as BibLaTeX has it; older styles read it as misc.
 func (w Work) BibTeX() []byte {
@@ -180,7 +182,8 @@ type cslItem struct {
 
 // CSL returns an item of CSL-JSON.
 func (w Work) CSL() ([]byte, error) {
-	item := cslItem{ID: w.IRI, Type: "dataset", Title: w.Title, Publisher: w.From(), Issued: cslDateOf(w.Date()), Accessed: cslDateOf(w.Archived), Version: w.version(), URL: w.IRI,
+	item := cslItem{ID: w.IRI, Type: "dataset", Title: w.Title, Publisher: w.From(), Issued: cslDateOf(w.Date()),
+		Accessed: cslDateOf(w.Archived), Version: w.version(), URL: w.IRI,
 		Archive: w.Archive, Language: w.Language, Abstract: w.Description, Keyword: strings.Join(w.Keywords, ", "), Note: w.terms()}
 	for _, a := range w.Creators() {
 		item.Author = append(item.Author, cslName{a})

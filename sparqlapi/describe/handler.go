@@ -41,7 +41,8 @@ func (a *CitationAPI) Wanted(r *http.Request) string {
 	if len(named) == 0 {
 		return ""
 	}
-	others := []conneg.Offer{{MediaType: "text/html"}, {MediaType: "text/turtle"}, {MediaType: "application/ld+json"}, {MediaType: "application/rdf+xml"}, {MediaType: "application/n-triples"}}
+	others := []conneg.Offer{{MediaType: "text/html"}, {MediaType: "text/turtle"}, {MediaType: "application/ld+json"},
+		{MediaType: "application/rdf+xml"}, {MediaType: "application/n-triples"}}
 	best, ok := conneg.Negotiate(r, append(named, others...))
 	if !ok {
 		return ""

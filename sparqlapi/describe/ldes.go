@@ -243,14 +243,16 @@ func chooseStream(r *http.Request) (rdfio.Syntax, error) {
 	for _, s := range syntaxes() {
 		offers = append(offers, conneg.Offer{MediaType: s.MediaType, Name: s.Name})
 	}
-	offers = append(offers, conneg.Offer{MediaType: "text/html", Name: syntaxes()[0].Name}, conneg.Offer{MediaType: "application/json", Name: rdfio.JSONLD().Name})
+	offers = append(offers, conneg.Offer{MediaType: "text/html", Name: syntaxes()[0].Name},
+		conneg.Offer{MediaType: "application/json", Name: rdfio.JSONLD().Name})
 	best, ok := conneg.Negotiate(r, offers)
 	for _, s := range syntaxes() {
 		if ok && s.Name == best.Name {
 			return s, nil
 		}
 	}
-	return rdfio.Syntax{}, problem.New(http.StatusNotAcceptable, "Not acceptable", "the stream is available as text/turtle, application/trig, application/ld+json, application/n-triples and application/n-quads")
+	return rdfio.Syntax{}, problem.New(http.StatusNotAcceptable, "Not acceptable",
+		"the stream is available as text/turtle, application/trig, application/ld+json, application/n-triples and application/n-quads")
 }
 
 // send sends a page. Caches may keep the page of a full node for ever.

@@ -35,8 +35,11 @@ func (l *log) VersionsLogged(_ context.Context, from, to uint64) (list []catalog
 		if seq%7 != 6 {
 			data := fmt.Appendf(nil, "%d", seq)
 			id := ns.ResourceID(fmt.Sprint("r", seq%1000))
-			list = append(list, catalog.Version{ID: ns.VersionID(id, int(seq)), URL: fmt.Sprintf("http://data.example/%d a.csv", seq%1000), At: day.Add(time.Duration(seq) * time.Minute),
-				Size: int64(len(data)), Type: "text/csv", Digests: catalog.Digests{SHA256: sha256.Sum256(data), MD5: md5.Sum(data)}, ErrorPage: strings.Repeat("x", int(l.count%2)), Previous: "changes"})
+			list = append(list,
+				catalog.Version{ID: ns.VersionID(id, int(seq)), URL: fmt.Sprintf("http://data.example/%d a.csv", seq%1000),
+					At:   day.Add(time.Duration(seq) * time.Minute),
+					Size: int64(len(data)), Type: "text/csv", Digests: catalog.Digests{SHA256: sha256.Sum256(data), MD5: md5.Sum(data)},
+					ErrorPage: strings.Repeat("x", int(l.count%2)), Previous: "changes"})
 		}
 	}
 	return list, nil
@@ -159,7 +162,8 @@ func TestAFullPageIsTheSameForEver(t *testing.T) {
 	for _, format := range []string{"ttl", "trig", "jsonld", "nt", "nq"} {
 		for _, page := range []string{"/ldes/0/0", "/ldes/0/255", "/ldes/1/0"} {
 			before, after := getStream(t, &log{65536}, page+"?format="+format), getStream(t, &log{70001}, page+"?format="+format)
-			if before.Code != 200 || before.Body.String() != after.Body.String() || !strings.Contains(after.Header().Get("Cache-Control"), "immutable") {
+			if before.Code != 200 || before.Body.String() != after.Body.String() ||
+				!strings.Contains(after.Header().Get("Cache-Control"), "immutable") {
 				t.Errorf("%s in %s: %d, %q", page, format, before.Code, after.Header())
 			}
 			if known := getStream(t, &log{70001}, page+"?format="+format, "If-None-Match", before.Header().Get("ETag")); known.Code != 304 {
@@ -172,7 +176,8 @@ func TestAFullPageIsTheSameForEver(t *testing.T) {
 			t.Errorf("%s: Cache-Control %q", page, got)
 		}
 	}
-	for _, page := range []string{"/ldes/0/257", "/ldes/1/1", "/ldes/4/0", "/ldes/-1/0", "/ldes/0/00", "/ldes/+0/0", "/ldes/0/18446744073709551616", "/ldes/0/9223372036854775807"} {
+	for _, page := range []string{"/ldes/0/257", "/ldes/1/1", "/ldes/4/0", "/ldes/-1/0", "/ldes/0/00", "/ldes/+0/0",
+		"/ldes/0/18446744073709551616", "/ldes/0/9223372036854775807"} {
 		if got := getStream(t, &log{65540}, page); got.Code != 404 {
 			t.Errorf("%s: %d", page, got.Code)
 		}

@@ -21,10 +21,13 @@ func TestTheLicenceOfADistributionIsThatOfItsFile(t *testing.T) {
 	}{
 		{"its own", [][]term.Key{{by, term.IRI("http://x.example/other")}, {zero, term.IRI(link)}}, zero.Value()},
 		{"that of all", [][]term.Key{{by, term.IRI("http://x.example/other")}, {by, ""}}, by.Value()},
-		{"several", [][]term.Key{{by, term.IRI("http://x.example/1")}, {zero, term.IRI("http://x.example/2")}, {zero, term.IRI("http://x.example/3")}}, ""},
+		{
+			"several", [][]term.Key{{by, term.IRI("http://x.example/1")}, {zero, term.IRI("http://x.example/2")},
+				{zero, term.IRI("http://x.example/3")}}, ""},
 		{"none", nil, ""},
 	} {
-		collect := &Collector{Archive: small{"Trees"}, Mint: ns.Mint{Base: "http://archive.example/"}, Proved: func(catalog.Version) (bool, error) { return true, nil },
+		collect := &Collector{Archive: small{"Trees"}, Mint: ns.Mint{Base: "http://archive.example/"},
+			Proved: func(catalog.Version) (bool, error) { return true, nil },
 			Select: func(_ context.Context, query string, _ int) ([][]term.Key, error) {
 				if strings.Contains(query, "?licence") {
 					return c.rows, nil
@@ -43,7 +46,8 @@ func TestTheLicenceOfADistributionIsThatOfItsFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text := string(body); !strings.Contains(text, "proof: http://archive.example/") || strings.Contains(text, "licence: ") != (c.want != "") {
+			if text := string(body); !strings.Contains(text, "proof: http://archive.example/") ||
+				strings.Contains(text, "licence: ") != (c.want != "") {
 				t.Errorf("%s, %s: %s", c.what, format, text)
 			}
 		}
@@ -52,7 +56,8 @@ func TestTheLicenceOfADistributionIsThatOfItsFile(t *testing.T) {
 
 func TestDatasetsHaveKeysOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	one, two := Work{Host: "d.example", URL: "http://d.example/1", Version: -1}, Work{Host: "d.example", URL: "http://d.example/2", Version: -1}
+	one, two := Work{Host: "d.example", URL: "http://d.example/1", Version: -1},
+		Work{Host: "d.example", URL: "http://d.example/2", Version: -1}
 	if one.key() == two.key() {
 		t.Errorf("both are %s", one.key())
 	}

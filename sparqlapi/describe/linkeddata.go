@@ -23,7 +23,8 @@ type View func(ctx context.Context, f func(term.Dataset) error) error
 // Archive is what the catalog and the VoID document read.
 type LinkedArchive interface {
 	Stats(ctx context.Context) (catalog.Stats, error)
-	// Archived calls f with each resource that has a version, in the order of ids, after the given id, until f returns false.
+	// Archived calls f with each resource that has a version, in the order of ids, after the given id, until f returns
+	// false.
 	Archived(ctx context.Context, after string, f func(catalog.Resource) (more bool)) error
 	Versions(ctx context.Context, url string) ([]catalog.Version, error)
 }

@@ -45,12 +45,17 @@ func newArchive(n int) *archive {
 	for i := range n {
 		address := fmt.Sprintf("http://data.example/%d/höhe über.csv?x=%d", i, i)
 		id := ns.ResourceID(address)
-		res := catalog.Resource{ID: id, URL: address, Host: "data.example", Title: fmt.Sprint("File ", i), FileName: "f.csv", MediaType: "text/csv", Versions: 2,
-			Sources: []catalog.Source{{Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i), DatasetTitle: "Dataset"}}, Datasets: []string{fmt.Sprintf("http://portal.example/d/%d", i)}}
+		res := catalog.Resource{ID: id, URL: address, Host: "data.example", Title: fmt.Sprint("File ", i), FileName: "f.csv",
+			MediaType: "text/csv", Versions: 2,
+			Sources: []catalog.Source{
+				{Portal: "http://portal.example/", Dataset: fmt.Sprintf("http://portal.example/d/%d", i), DatasetTitle: "Dataset"}},
+			Datasets: []string{fmt.Sprintf("http://portal.example/d/%d", i)}}
 		for v := range 2 {
 			data := fmt.Appendf(nil, "a,b\n%d,%d\n", i, v)
-			version := catalog.Version{ID: ns.VersionID(id, v), URL: address, N: v, Size: int64(len(data)), Type: []string{"text/csv", "application/x-unheard-of"}[v], Charset: "utf-8", FileName: "f.csv",
-				At: time.Date(2026, 11, 20, v, i%60, 0, 0, time.UTC), Activity: fmt.Sprint(id, "-", v), Digests: catalog.Digests{SHA256: sha256.Sum256(data), MD5: md5.Sum(data)}}
+			version := catalog.Version{ID: ns.VersionID(id, v), URL: address, N: v, Size: int64(len(data)),
+				Type: []string{"text/csv", "application/x-unheard-of"}[v], Charset: "utf-8", FileName: "f.csv",
+				At: time.Date(2026, 11, 20, v, i%60, 0, 0, time.UTC), Activity: fmt.Sprint(id, "-", v),
+				Digests: catalog.Digests{SHA256: sha256.Sum256(data), MD5: md5.Sum(data)}}
 			if v > 0 {
 				version.Previous = ns.VersionID(id, v-1)
 			}
@@ -89,21 +94,27 @@ func (a *archive) quads(t *testing.T) []term.Quad {
 		all = append(all, describe.Resource(r)...)
 		for _, v := range a.versions[r.URL] {
 			all = append(all, describe.Version(mint, v)...)
-			profile, err := csvprofile.Read(t.Context(), strings.NewReader("id;name;when\n1;\"a;b\";2020-01-01\n2;c;2020-01-02\n"), csvprofile.Options{})
+			profile, err := csvprofile.Read(t.Context(), strings.NewReader("id;name;when\n1;\"a;b\";2020-01-01\n2;c;2020-01-02\n"),
+				csvprofile.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			all = append(all, describe.Inside(mint, v, &inspect.Inside{Tables: []*csvprofile.Profile{profile}})...)
-			all = append(all, describe.Activity(mint, catalog.Activity{ID: v.Activity, URL: v.URL, Start: v.At, End: v.At.Add(time.Second), Outcome: catalog.Archived, Status: 200, Version: v.ID})...)
+			all = append(all, describe.Activity(mint,
+				catalog.Activity{ID: v.Activity, URL: v.URL, Start: v.At, End: v.At.Add(time.Second), Outcome: catalog.Archived,
+					Status: 200, Version: v.ID})...)
 		}
-		all = append(all, describe.Activity(mint, catalog.Activity{ID: r.ID + "-9", URL: r.URL, Start: time.Unix(0, 0), End: time.Unix(1, 0), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrSoft404, Why: "a page that says not found"})...)
+		all = append(all, describe.Activity(mint,
+			catalog.Activity{ID: r.ID + "-9", URL: r.URL, Start: time.Unix(0, 0), End: time.Unix(1, 0), Outcome: catalog.NoVersion,
+				ErrorClass: catalog.ErrSoft404, Why: "a page that says not found"})...)
 	}
 	return all
 }
 
 func handlers(t *testing.T, a *archive, said ...term.Quad) *sparqlapidescribe.LinkedData {
 	store := naive.New(append(a.quads(t), said...)...)
-	return sparqlapidescribe.NewLinkedData(sparqlapidescribe.LinkedOptions{Archive: a, Mint: mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) }})
+	return sparqlapidescribe.NewLinkedData(sparqlapidescribe.LinkedOptions{Archive: a, Mint: mint,
+		View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) }})
 }
 
 func get(h func(http.ResponseWriter, *http.Request) error, address, accept string) *http.Response {
@@ -157,8 +168,10 @@ func TestADescriptionIsTheSameInEverySyntax(t *testing.T) {
 		t.Fatalf("only %d statements about %s", want, iri)
 	}
 	for _, c := range []struct{ query, accept, mediaType string }{
-		{"", "text/turtle", "text/turtle"}, {"", "", "text/turtle"}, {"", "application/ld+json", "application/ld+json"}, {"", "application/rdf+xml, text/turtle;q=0.5", "application/rdf+xml"},
-		{"&format=rdf", "text/turtle", "application/rdf+xml"}, {"&format=jsonld", "", "application/ld+json"}, {"&format=ttl", "application/ld+json", "text/turtle"},
+		{"", "text/turtle", "text/turtle"}, {"", "", "text/turtle"}, {"", "application/ld+json", "application/ld+json"},
+		{"", "application/rdf+xml, text/turtle;q=0.5", "application/rdf+xml"},
+		{"&format=rdf", "text/turtle", "application/rdf+xml"}, {"&format=jsonld", "", "application/ld+json"},
+		{"&format=ttl", "application/ld+json", "text/turtle"},
 	} {
 		res := get(l.Describe, address+c.query, c.accept)
 		if got := res.Header.Get("Content-Type"); !strings.HasPrefix(got, c.mediaType) {
@@ -171,7 +184,8 @@ func TestADescriptionIsTheSameInEverySyntax(t *testing.T) {
 			t.Errorf("%q: Vary %q, Link %q", c.query, res.Header.Get("Vary"), res.Header.Values("Link"))
 		}
 	}
-	for address, status := range map[string]int{address + "&format=docx": 400, "/describe": 400, "/describe?iri=http://nowhere.example/": 404} {
+	for address, status := range map[string]int{address + "&format=docx": 400, "/describe": 400,
+		"/describe?iri=http://nowhere.example/": 404} {
 		if res := get(l.Describe, address, ""); res.StatusCode != status {
 			t.Errorf("%s: %d, want %d", address, res.StatusCode, status)
 		}
@@ -242,7 +256,8 @@ func TestWhatTheCrawlerSaysHasItsShapes(t *testing.T) {
 	for _, bad := range []term.Quad{
 		{S: v, P: term.IRI("http://www.w3.org/ns/dcat#byteSize"), O: term.String("many")},
 		{S: v, P: term.IRI("http://purl.org/dc/terms/isVersionOf"), O: term.IRI("http://other.example/")},
-		{S: term.IRI("http://archive.example/activity/x"), P: term.IRI("https://archiver.ai.wu.ac.at/ns/csvw#outcome"), O: term.String("perhaps")},
+		{S: term.IRI("http://archive.example/activity/x"), P: term.IRI("https://archiver.ai.wu.ac.at/ns/csvw#outcome"),
+			O: term.String("perhaps")},
 		{S: term.Blank("t"), P: term.IRI("https://archiver.ai.wu.ac.at/ns/csvw#rows"), O: term.String("x")},
 	} {
 		if results, _ := shacl.Validate(turtle(t, ns.Shapes), append(a.quads(t), bad)); len(results) == 0 {
@@ -377,15 +392,19 @@ func TestAGraphLeadsToItsContentAndDocumentsHavePages(t *testing.T) {
 	const graph = "http://archive.example/graph/http://portal.example/?a=b"
 	base := strings.TrimSuffix(mint.Base, "/")
 	iri := strings.Replace(graph, "http://archive.example", base, 1)
-	store := naive.New(append(a.quads(t), term.Quad{S: term.IRI("http://s.example/"), P: term.IRI("http://p.example/"), O: term.IRI("http://o.example/"), G: term.IRI(iri)})...)
-	l := sparqlapidescribe.NewLinkedData(sparqlapidescribe.LinkedOptions{Archive: a, Mint: mint, View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
+	store := naive.New(append(a.quads(t),
+		term.Quad{S: term.IRI("http://s.example/"), P: term.IRI("http://p.example/"), O: term.IRI("http://o.example/"),
+			G: term.IRI(iri)})...)
+	l := sparqlapidescribe.NewLinkedData(sparqlapidescribe.LinkedOptions{Archive: a, Mint: mint,
+		View: func(_ context.Context, f func(term.Dataset) error) error { return f(store.Snapshot()) },
 		Page: func(http.ResponseWriter, *http.Request, string) error { return nil },
 		Document: func(w http.ResponseWriter, _ *http.Request, title string, quads []term.Quad) error {
 			_, err := fmt.Fprintf(w, "%s: %d statements", title, len(quads))
 			return err
 		}})
 	path := strings.TrimPrefix(iri, base)
-	for accept, want := range map[string]string{"text/turtle": "/rdf-graph-store?graph=" + url.QueryEscape(iri), "text/html": "/console?query="} {
+	for accept, want := range map[string]string{"text/turtle": "/rdf-graph-store?graph=" + url.QueryEscape(iri),
+		"text/html": "/console?query="} {
 		if res := get(l.Graph, path, accept); res.StatusCode != 303 || !strings.HasPrefix(res.Header.Get("Location"), want) {
 			t.Errorf("%s: %d to %s", accept, res.StatusCode, res.Header.Get("Location"))
 		}
@@ -393,7 +412,8 @@ func TestAGraphLeadsToItsContentAndDocumentsHavePages(t *testing.T) {
 	if res := get(l.Graph, "/graph/http://other.example/", "text/turtle"); res.StatusCode != 404 {
 		t.Errorf("an unknown graph: %d", res.StatusCode)
 	}
-	for address, h := range map[string]func(http.ResponseWriter, *http.Request) error{"/.well-known/void": l.VoID, "/catalog": l.Catalog, "/ns/shapes": l.Vocabulary(nil)} {
+	for address, h := range map[string]func(http.ResponseWriter, *http.Request) error{"/.well-known/void": l.VoID, "/catalog": l.Catalog,
+		"/ns/shapes": l.Vocabulary(nil)} {
 		res := get(h, address, "text/html,*/*;q=0.8")
 		if text, err := io.ReadAll(res.Body); res.StatusCode != 200 || err != nil || !strings.Contains(string(text), " statements") {
 			t.Errorf("%s: %d %s", address, res.StatusCode, text)

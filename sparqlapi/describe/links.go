@@ -124,7 +124,8 @@ func (w Work) describe(format string) string {
 	return w.base() + "describe?iri=" + url.QueryEscape(w.URL) + "&format=" + format
 }
 
-// describing returns the links of a description of the work: the page of what it describes, and where its other links are.
+// describing returns the links of a description of the work: the page of what it describes, and where its other links
+// are.
 func (w Work) describing() (links []CitationLink) {
 	links = append(links, CitationLink{Rel: "describes", Href: w.IRI, Type: "text/html"})
 	for _, l := range w.Links() {

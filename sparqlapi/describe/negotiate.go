@@ -21,13 +21,15 @@ type face struct {
 
 // faces returns all RDF syntaxes, the most usual first.
 func faces() []face {
-	return append(usual(), face{name: "nq", syntax: rdfio.NQuads()}, face{name: "trig", syntax: rdfio.TriG()}, face{name: "n3", syntax: rdfio.N3()},
+	return append(usual(), face{name: "nq", syntax: rdfio.NQuads()}, face{name: "trig", syntax: rdfio.TriG()},
+		face{name: "n3", syntax: rdfio.N3()},
 		face{name: "rj", syntax: rdfio.RDFJSON()}, face{name: "trix", syntax: rdfio.TriX()})
 }
 
 // usual returns the syntaxes that Link headers name, and that have addresses of their own for the catalog.
 func usual() []face {
-	return []face{{name: "ttl", syntax: rdfio.Turtle()}, {name: "jsonld", syntax: rdfio.JSONLD()}, {name: "rdf", syntax: rdfio.RDFXML()}, {name: "nt", syntax: rdfio.NTriples()}}
+	return []face{{name: "ttl", syntax: rdfio.Turtle()}, {name: "jsonld", syntax: rdfio.JSONLD()}, {name: "rdf", syntax: rdfio.RDFXML()},
+		{name: "nt", syntax: rdfio.NTriples()}}
 }
 
 // typesOf returns an offer of each media type of the syntaxes, also the aliases, by a name or by that of the face.
@@ -50,12 +52,15 @@ func choose(r *http.Request, format string, offerPage bool) (face, error) {
 	}
 	offers := typesOf("")
 	if offerPage {
-		offers = append(offers, conneg.Offer{MediaType: "text/html", Name: "html"}, conneg.Offer{MediaType: "application/xhtml+xml", Name: "html"})
+		offers = append(offers, conneg.Offer{MediaType: "text/html", Name: "html"},
+			conneg.Offer{MediaType: "application/xhtml+xml", Name: "html"})
 	}
 	offers = append(offers, conneg.Offer{MediaType: "application/json", Name: "jsonld"}, conneg.Offer{MediaType: "text/plain", Name: "nt"})
 	best, ok := conneg.Negotiate(r, offers)
 	if !ok {
-		return face{}, problem.New(http.StatusNotAcceptable, "Not acceptable", "this is available as text/turtle, application/ld+json, application/rdf+xml, application/n-triples and the other syntaxes of RDF")
+		return face{}, problem.New(http.StatusNotAcceptable, "Not acceptable",
+			"this is available as text/turtle, application/ld+json, application/rdf+xml, application/n-triples and the other syntaxes of "+
+				"RDF")
 	}
 	return byName(best.Name, offerPage)
 }
@@ -76,7 +81,8 @@ func byName(name string, offerPage bool) (face, error) {
 			}
 		}
 	}
-	return face{}, problem.Newf(http.StatusBadRequest, "Unknown format", "format=%q: expected ttl, jsonld, rdf, nt, nq, trig, n3, rj, trix or html", name)
+	return face{}, problem.Newf(http.StatusBadRequest, "Unknown format",
+		"format=%q: expected ttl, jsonld, rdf, nt, nq, trig, n3, rj, trix or html", name)
 }
 
 // Extension splits a known extension, that of a syntax or .html, off a path. format is "" if there is none.

@@ -15,21 +15,22 @@ import (
 )
 
 const (
-	// sitemapAim is how many files a part of the sitemap has on average. The protocol allows 50,000 addresses, and a file
-	// can add that of its dataset.
+	// sitemapAim is how many files a part of the sitemap has on average. The protocol allows 50,000 addresses, and a
+	// file can add that of its dataset.
 	sitemapAim = 20_000
 	sitemapMax = 50_000
 	idDigits   = 24 // hexadecimal digits of a resource's id
 )
 
 // Sitemap answers GET /sitemap.xml (sitemaps.org): the pages of all files with a version, and of their datasets, each
-// with the time of its last change. A large archive has an index instead. Its parts are the files whose ids begin with the
-// same digits; ids are hashes, so that the parts have about the same size, and a file always stays in one part until the
-// archive is sixteen times larger. A dataset whose files are in several parts is in each of them.
+// with the time of its last change. A large archive has an index instead. Its parts are the files whose ids begin with
+// the same digits; ids are hashes, so that the parts have about the same size, and a file always stays in one part
+// until the archive is sixteen times larger. A dataset whose files are in several parts is in each of them.
 func (l *LinkedData) Sitemap(w http.ResponseWriter, r *http.Request) error {
 	part := strings.ToLower(r.URL.Query().Get("part"))
 	if part != "" && (len(part) > 6 || strings.Trim(part, "0123456789abcdef") != "") {
-		return problem.Newf(http.StatusBadRequest, "Bad parameter", "part=%.20q is not a part of the sitemap; /sitemap.xml lists them", part)
+		return problem.Newf(http.StatusBadRequest, "Bad parameter", "part=%.20q is not a part of the sitemap; /sitemap.xml lists them",
+			part)
 	}
 	stats, err := l.o.Archive.Stats(r.Context())
 	if err != nil {

@@ -52,7 +52,9 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 	g.add(document, foaf.PrimaryTopic, dataset)
 	g.add(dataset, rdf.Type, term.IRI(void.Dataset))
 	g.add(dataset, dcterms.Title, term.Lang(l.o.Title, "en"))
-	g.add(dataset, dcterms.Description, term.Lang("Files of open-data portals with every version: what was fetched, when, and what is in it, in DCAT, CSVW and PROV.", "en"))
+	g.add(dataset, dcterms.Description,
+		term.Lang("Files of open-data portals with every version: what was fetched, when, and what is in it, in DCAT, CSVW and PROV.",
+			"en"))
 	g.add(dataset, dcterms.Publisher, term.IRI(base+"catalog#publisher"))
 	g.add(dataset, foaf.Homepage, term.IRI(base))
 	g.add(dataset, void.SparqlEndpoint, term.IRI(base+"sparql"))
@@ -61,7 +63,9 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 	}
 	g.add(dataset, void.UriSpace, term.String(base))
 	for _, feature := range []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD()} {
-		g.add(dataset, void.NS+"feature", term.IRI("http://www.w3.org/ns/formats/"+map[string]string{"Turtle": "Turtle", "N-Triples": "N-Triples", "RDF/XML": "RDF_XML", "JSON-LD": "JSON-LD"}[feature.Name]))
+		g.add(dataset, void.NS+"feature",
+			term.IRI("http://www.w3.org/ns/formats/"+map[string]string{"Turtle": "Turtle", "N-Triples": "N-Triples", "RDF/XML": "RDF_XML",
+				"JSON-LD": "JSON-LD"}[feature.Name]))
 	}
 	for _, vocabulary := range []string{dcat.NS, dcterms.NS, prov.NS, csvw.NS, spdx.NS, arc.NS} {
 		g.add(dataset, void.Vocabulary, term.IRI(vocabulary))
@@ -124,7 +128,8 @@ func (l *LinkedData) instances(r *http.Request, class string) (n int, err error)
 // predicates adds the number of statements of some properties, as the store estimates it.
 func (l *LinkedData) predicates(r *http.Request, g *graph, dataset term.Key) error {
 	return l.o.View(r.Context(), func(ds term.Dataset) error {
-		for i, p := range []string{rdf.Type, dcterms.Title, dcterms.HasVersion, dcterms.IsVersionOf, dcterms.Issued, dcat.MediaType, dcat.ByteSize, arc.HasPortal, prov.Used, csvw.NS + "url", arc.Rows} {
+		for i, p := range []string{rdf.Type, dcterms.Title, dcterms.HasVersion, dcterms.IsVersionOf, dcterms.Issued, dcat.MediaType,
+			dcat.ByteSize, arc.HasPortal, prov.Used, csvw.NS + "url", arc.Rows} {
 			id, ok, err := ds.Lookup(term.IRI(p))
 			if err != nil {
 				return fmt.Errorf("linkeddata: void: %w", err)

@@ -3,8 +3,8 @@
 // from page to bytes (signposting).
 //
 // A Work is what there is to cite. What portals say of a dataset is collected from their graphs (Collector). Of what is
-// unknown, nothing is invented: a dataset without authors is cited under its publisher, and one without either under the
-// host that publishes it.
+// unknown, nothing is invented: a dataset without authors is cited under its publisher, and one without either under
+// the host that publishes it.
 
 package describe
 
@@ -56,8 +56,8 @@ func (w Work) Creators() []string {
 // From returns who published the original.
 func (w Work) From() string { return cmp.Or(w.Publisher, w.Host, w.Archive) }
 
-// Date returns the date that the citation has: that of the version that is cited, also where it is the latest of a file. For
-// a dataset of several files, it is that of the publication.
+// Date returns the date that the citation has: that of the version that is cited, also where it is the latest of a
+// file. For a dataset of several files, it is that of the publication.
 func (w Work) Date() time.Time {
 	if w.SHA256 == "" && !w.Published.IsZero() || w.Archived.IsZero() {
 		return w.Published

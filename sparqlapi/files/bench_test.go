@@ -113,7 +113,8 @@ func BenchmarkHundredThousand(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		list[i].Stored = archive.Stored{ID: fmt.Sprintf("%024x_0", i), URL: fmt.Sprintf("http://h%d.example/d/%d.csv", i%300, i), FileName: fmt.Sprintf("%d.csv", i), Type: "text/csv", At: e.At, Ref: ref}
+		list[i].Stored = archive.Stored{ID: fmt.Sprintf("%024x_0", i), URL: fmt.Sprintf("http://h%d.example/d/%d.csv", i%300, i),
+			FileName: fmt.Sprintf("%d.csv", i), Type: "text/csv", At: e.At, Ref: ref}
 	}
 	for b.Loop() {
 		start := time.Now()

@@ -145,8 +145,10 @@ func TestAMemberThatStatesToBeTooLargeIsNotUnpacked(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	err = unpack.Extract(t.Context(), bytes.NewReader(packed.Bytes()), int64(packed.Len()), "application/zip", "big.csv", unpack.Limits{}, io.Discard)
-	if why := WhyLost(archive.Member{Member: inspect.Member{Path: "big.csv"}}, err); err == nil || why != `"big.csv" unpacks to more than the limits allow; the version itself can be downloaded` {
+	err = unpack.Extract(t.Context(), bytes.NewReader(packed.Bytes()), int64(packed.Len()), "application/zip", "big.csv", unpack.Limits{},
+		io.Discard)
+	if why := WhyLost(archive.Member{Member: inspect.Member{Path: "big.csv"}}, err); err == nil ||
+		why != `"big.csv" unpacks to more than the limits allow; the version itself can be downloaded` {
 		t.Errorf("%v: %s", err, why)
 	}
 }

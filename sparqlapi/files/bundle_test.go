@@ -64,7 +64,8 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close(); db.Close() })
-	return &world{t: t, store: store, versions: map[string]Entry{}, bytes: map[string][]byte{}, latest: map[string]string{}, wanted: map[archive.Wanted]string{}}
+	return &world{t: t, store: store, versions: map[string]Entry{}, bytes: map[string][]byte{}, latest: map[string]string{},
+		wanted: map[archive.Wanted]string{}}
 }
 
 func (w *world) add(url string, n int, name string, data []byte) Entry {
@@ -83,7 +84,9 @@ func (w *world) add(url string, n int, name string, data []byte) Entry {
 	}
 	id := ns.VersionID(resource, n)
 	iri := mint.Version(id)
-	e := Entry{Stored: archive.Stored{ID: id, URL: url, N: n, Type: "text/csv", FileName: name, At: time.Date(2026, 11, 21, 5, n%60, 7, 0, time.UTC), Ref: ref}}
+	e := Entry{
+		Stored: archive.Stored{ID: id, URL: url, N: n, Type: "text/csv", FileName: name,
+			At: time.Date(2026, 11, 21, 5, n%60, 7, 0, time.UTC), Ref: ref}}
 	w.versions[iri], w.bytes[iri], w.latest[url] = e, data, iri
 	version, _ := archive.WantVersion(id)
 	w.wanted[version], w.wanted[archive.WantLatest(resource)] = iri, iri
@@ -197,7 +200,8 @@ func compare(t testing.TB, w *world, p *Plan, data []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(z.File) != len(p.Entries())+3 || z.File[2].Name != "ro-crate-metadata.json" || z.File[0].Name != "manifest.json" || z.File[1].Name != "metadata.ttl" {
+	if len(z.File) != len(p.Entries())+3 || z.File[2].Name != "ro-crate-metadata.json" || z.File[0].Name != "manifest.json" ||
+		z.File[1].Name != "metadata.ttl" {
 		t.Fatalf("%d entries", len(z.File))
 	}
 	for i, f := range z.File {
@@ -243,7 +247,8 @@ func TestAZipHoldsTheBytesOfEveryVersionAndTheirDescription(t *testing.T) {
 	}
 	for i, e := range p.Entries() {
 		got := m.Entries[i]
-		if got.Name != e.Name || got.URL != e.URL || got.Version != iriIn(e) || got.SHA256 != fmt.Sprintf("%x", e.Ref.SHA256) || got.Size != e.Ref.Size {
+		if got.Name != e.Name || got.URL != e.URL || got.Version != iriIn(e) || got.SHA256 != fmt.Sprintf("%x", e.Ref.SHA256) ||
+			got.Size != e.Ref.Size {
 			t.Errorf("manifest says %+v of %+v", got, e)
 		}
 	}
@@ -254,7 +259,8 @@ func TestAMemberStandsInTheZipUncompressed(t *testing.T) {
 	w := sample(t)
 	text := bytes.Repeat([]byte("k,v\n"), 40_000)
 	entries := w.entries()
-	member := Entry{Stored: entries[0].Stored, Member: &Member{Path: "data/../ü/inner.csv", Write: func(out io.Writer) error { _, err := out.Write(text); return err }}}
+	member := Entry{Stored: entries[0].Stored,
+		Member: &Member{Path: "data/../ü/inner.csv", Write: func(out io.Writer) error { _, err := out.Write(text); return err }}}
 	member.Ref = content.Ref{CRC32: crc32.ChecksumIEEE(text), Size: int64(len(text))}
 	w.bytes[mint.Member(member.ID, member.Member.Path)] = text
 	p := plan(t, append(entries[:3], member, entries[3]))
@@ -262,7 +268,8 @@ func TestAMemberStandsInTheZipUncompressed(t *testing.T) {
 	compare(t, w, p, data)
 	for from := int64(0); from < p.Size(); from += 9973 {
 		var part bytes.Buffer
-		if _, err := p.WriteRange(&part, w.store, from, 12_000); err != nil || !bytes.Equal(part.Bytes(), data[from:min(from+12_000, p.Size())]) {
+		if _, err := p.WriteRange(&part, w.store, from, 12_000); err != nil ||
+			!bytes.Equal(part.Bytes(), data[from:min(from+12_000, p.Size())]) {
 			t.Fatalf("from %d: %d bytes, %v", from, part.Len(), err)
 		}
 	}
@@ -294,7 +301,8 @@ func TestWhatCannotBeHadIsNamedInTheZipInsteadOfHeldByIt(t *testing.T) {
 	if err := json.NewDecoder(f).Decode(&m); err != nil {
 		t.Fatal(err)
 	}
-	if m.Count != len(entries) || len(m.LeftOut) != 1 || m.LeftOut[0].Version != lostIRI || m.LeftOut[0].URL != lost.URL || m.LeftOut[0].Why != lost.LeftOut {
+	if m.Count != len(entries) || len(m.LeftOut) != 1 || m.LeftOut[0].Version != lostIRI || m.LeftOut[0].URL != lost.URL ||
+		m.LeftOut[0].Why != lost.LeftOut {
 		t.Errorf("manifest: %+v", m)
 	}
 	f, _ = z.Open("metadata.ttl")
@@ -308,7 +316,8 @@ func TestWhatCannotBeHadIsNamedInTheZipInsteadOfHeldByIt(t *testing.T) {
 	if !told {
 		t.Error("metadata.ttl does not say what is left out")
 	}
-	if _, err := NewBundle([]Entry{lost}, Meta{Base: mint.Base}); problem.Table(nil).Find(err).Status != 422 || !strings.Contains(err.Error(), lostIRI) {
+	if _, err := NewBundle([]Entry{lost}, Meta{Base: mint.Base}); problem.Table(nil).Find(err).Status != 422 ||
+		!strings.Contains(err.Error(), lostIRI) {
 		t.Errorf("a zip of nothing else: %v", err)
 	}
 }
@@ -499,7 +508,8 @@ func TestALargeEntryHasItsSizesInTheZip64Field(t *testing.T) {
 		if err != nil || len(z.File) != 1 {
 			t.Fatalf("%+v: %v", f, err)
 		}
-		if got := z.File[0]; got.UncompressedSize64 != uint64(f.size) || got.CompressedSize64 != uint64(f.packed) || got.Name != f.name || !got.Modified.Equal(f.modified) {
+		if got := z.File[0]; got.UncompressedSize64 != uint64(f.size) || got.CompressedSize64 != uint64(f.packed) || got.Name != f.name ||
+			!got.Modified.Equal(f.modified) {
 			t.Errorf("got %+v of %+v", got.FileHeader, f)
 		}
 	}
@@ -542,14 +552,17 @@ func TestNamesAreSafeAndDifferent(t *testing.T) {
 		}
 	}
 	entries := []Entry{
-		{Name: "h/a/0-x.csv", Stored: archive.Stored{ID: "1"}}, {Name: "h/A/0-X.csv", Stored: archive.Stored{ID: "2"}}, {Name: "h/a/0-x.csv/0-y.csv", Stored: archive.Stored{ID: "3"}},
-		{Name: "/etc/passwd", Stored: archive.Stored{ID: "4"}}, {Name: "../up", Stored: archive.Stored{ID: "5"}}, {Name: "h/" + strings.Repeat("long/", 80) + "x", Stored: archive.Stored{ID: "6"}},
+		{Name: "h/a/0-x.csv", Stored: archive.Stored{ID: "1"}}, {Name: "h/A/0-X.csv", Stored: archive.Stored{ID: "2"}},
+		{Name: "h/a/0-x.csv/0-y.csv", Stored: archive.Stored{ID: "3"}},
+		{Name: "/etc/passwd", Stored: archive.Stored{ID: "4"}}, {Name: "../up", Stored: archive.Stored{ID: "5"}},
+		{Name: "h/" + strings.Repeat("long/", 80) + "x", Stored: archive.Stored{ID: "6"}},
 		{Name: strings.Repeat("ü", 400), Stored: archive.Stored{ID: "7"}}, {Name: "h/a/0-x.csv", Stored: archive.Stored{ID: "8"}},
 	}
 	nameAll(entries, func(e *Entry) string { return e.ID })
 	files := map[string]bool{}
 	for _, e := range entries {
-		if files[strings.ToLower(e.Name)] || !filepath.IsLocal(e.Name) || len(e.Name) > maxName+maxSegment || strings.Contains(e.Name, `\`) {
+		if files[strings.ToLower(e.Name)] || !filepath.IsLocal(e.Name) || len(e.Name) > maxName+maxSegment ||
+			strings.Contains(e.Name, `\`) {
 			t.Errorf("name %q", e.Name)
 		}
 		files[strings.ToLower(e.Name)] = true
@@ -568,7 +581,8 @@ func FuzzName(f *testing.F) {
 	f.Add("http://[::1]/", "..", 0)
 	f.Fuzz(func(t *testing.T, url, file string, n int) {
 		name := versionName(url, n, file)
-		if !filepath.IsLocal(name) || strings.ContainsAny(name, "\\:\x00\n") || len(name) > maxName+2*maxSegment || name != safe(strings.Split(name, "/")) {
+		if !filepath.IsLocal(name) || strings.ContainsAny(name, "\\:\x00\n") || len(name) > maxName+2*maxSegment ||
+			name != safe(strings.Split(name, "/")) {
 			t.Errorf("%q, %q, %d: %q", url, file, n, name)
 		}
 	})
@@ -657,7 +671,8 @@ func TestAQueryIsAnsweredWithTheVersionsItNames(t *testing.T) {
 	want := []string{first, w.order[3], w.latest["http://c.example/"]} // the latest of trees.csv is order[3]
 	address := s.URL + "/get/files/sparql?q=SELECT"
 	res, data := do(t, "GET", address, "")
-	if res.StatusCode != 200 || res.ContentLength != int64(len(data)) || res.Header.Get("Content-Type") != "application/zip" || res.Header.Get("Accept-Ranges") != "bytes" {
+	if res.StatusCode != 200 || res.ContentLength != int64(len(data)) || res.Header.Get("Content-Type") != "application/zip" ||
+		res.Header.Get("Accept-Ranges") != "bytes" {
 		t.Fatalf("%d %v", res.StatusCode, res.Header)
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
@@ -670,7 +685,8 @@ func TestAQueryIsAnsweredWithTheVersionsItNames(t *testing.T) {
 			t.Errorf("entry %s: %v", z.File[i+3].Name, err)
 		}
 	}
-	for _, post := range [][2]string{{"application/sparql-query", "SELECT"}, {"application/x-www-form-urlencoded", "q=SELECT"}, {"application/x-www-form-urlencoded; charset=utf-8", "query=SELECT"}} {
+	for _, post := range [][2]string{{"application/sparql-query", "SELECT"}, {"application/x-www-form-urlencoded", "q=SELECT"},
+		{"application/x-www-form-urlencoded; charset=utf-8", "query=SELECT"}} {
 		if _, got := do(t, "POST", s.URL+"/get/files/sparql", post[1], "Content-Type", post[0]); !bytes.Equal(got, data) {
 			t.Errorf("POST of %s gives something else", post[0])
 		}
@@ -829,11 +845,13 @@ func TestVersionsOfAnotherBaseAreNamedWithIt(t *testing.T) {
 	}
 	_, err := Collect(t.Context(), rows("http://before.example/about", other), w, mint, 0)
 	p, ok := errors.AsType[*problem.Error](err)
-	if !ok || p.Status != http.StatusNotFound || !strings.Contains(p.Detail, "--base http://before.example:8080/x/ ") || !strings.Contains(p.Detail, mint.Base) {
+	if !ok || p.Status != http.StatusNotFound || !strings.Contains(p.Detail, "--base http://before.example:8080/x/ ") ||
+		!strings.Contains(p.Detail, mint.Base) {
 		t.Errorf("rows of another base: %v", err)
 	}
 	found, err := Collect(t.Context(), rows(other, mint.Version(own.ID), other), w, mint, 0)
-	if err != nil || len(found) != 2 || !strings.Contains(found[0].LeftOut, "--base http://before.example:8080/x/ ") || found[1].LeftOut != "" {
+	if err != nil || len(found) != 2 || !strings.Contains(found[0].LeftOut, "--base http://before.example:8080/x/ ") ||
+		found[1].LeftOut != "" {
 		t.Errorf("rows of both: %+v, %v; want one left out and one not", found, err)
 	}
 	plan, err := NewBundle(slices.Clone(found), Meta{Base: mint.Base})
@@ -841,7 +859,8 @@ func TestVersionsOfAnotherBaseAreNamedWithIt(t *testing.T) {
 		t.Fatalf("a zip of both: %v", err)
 	}
 	var listed bytes.Buffer
-	if err := document(manifest).write(&listed, plan); err != nil || !strings.Contains(listed.String(), `"version": "`+other+`", "why": "its IRI is below`) {
+	if err := document(manifest).write(&listed, plan); err != nil ||
+		!strings.Contains(listed.String(), `"version": "`+other+`", "why": "its IRI is below`) {
 		t.Errorf("the manifest, %v: %s", err, listed.String())
 	}
 	alone, err := NewBundle(found[1:], Meta{Base: mint.Base})

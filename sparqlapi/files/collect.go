@@ -16,8 +16,8 @@ import (
 	"odarchive/vocab/xsd"
 )
 
-// Rows are the rows of a query's answer. A row is valid until the next one; unbound columns are empty keys. An error ends
-// the rows.
+// Rows are the rows of a query's answer. A row is valid until the next one; unbound columns are empty keys. An error
+// ends the rows.
 type Rows = iter.Seq2[[]term.Key, error]
 
 // collector gathers entries, each file once.
@@ -76,9 +76,9 @@ func keep(entries []Entry, stays func(*Entry) bool) []Entry {
 const lookUpAtOnce = 1 << 17
 
 // Collect returns what rows name in any column: a version, or a file inside one, by its IRI below mint's base, or a
-// resource by its URL, which means its latest version. Each file comes once, in the order of the rows. A version below another
-// base is an entry that is left out, with that as the reason. More than limit entries are a problem of status 413; 0 means no
-// limit. If all are below another base, the error is a problem of status 404 that names that base.
+// resource by its URL, which means its latest version. Each file comes once, in the order of the rows. A version below
+// another base is an entry that is left out, with that as the reason. More than limit entries are a problem of status
+// 413; 0 means no limit. If all are below another base, the error is a problem of status 404 that names that base.
 func Collect(ctx context.Context, rows Rows, a BundleArchive, mint ns.Mint, limit int) ([]Entry, error) {
 	c := &collector{finder: finder{a, mint}, limit: limit}
 	var recent recentKeys
@@ -119,8 +119,8 @@ func Collect(ctx context.Context, rows Rows, a BundleArchive, mint ns.Mint, limi
 	return unique(c.entries), nil
 }
 
-// setElsewhere sets the entries of the addresses that were not found and are versions below another base: that is how the
-// versions of an archive whose base was changed appear, which must not be missing without a word.
+// setElsewhere sets the entries of the addresses that were not found and are versions below another base: that is how
+// the versions of an archive whose base was changed appear, which must not be missing without a word.
 func (c *collector) setElsewhere(addresses []string, entries []Entry) {
 	for i, address := range addresses {
 		if entries[i].ID != "" || strings.HasPrefix(address, c.mint.Base) {
@@ -128,7 +128,9 @@ func (c *collector) setElsewhere(addresses []string, entries []Entry) {
 		}
 		if base, ok := ns.BaseOf(address); ok {
 			entries[i].elsewhere = address
-			entries[i].LeftOut = fmt.Sprintf("its IRI is below %.200s, and this archive runs with the base %s: start it with --base %[1]s if it is its own", base, c.mint.Base)
+			entries[i].LeftOut = fmt.Sprintf(
+				"its IRI is below %.200s, and this archive runs with the base %s: start it with --base %[1]s if it is its own", base,
+				c.mint.Base)
 		}
 	}
 }

@@ -10,38 +10,46 @@ import (
 	"odarchive/ns"
 )
 
-// crate writes the zip's description as an RO-Crate 1.2 (https://w3id.org/ro/crate/1.2), in flattened JSON-LD: the crate
-// is the zip, its files are the entries, and a CreateAction says by which query they were selected.
+// crate writes the zip's description as an RO-Crate 1.2 (https://w3id.org/ro/crate/1.2), in flattened JSON-LD: the
+// crate is the zip, its files are the entries, and a CreateAction says by which query they were selected.
 func crate(w *bufio.Writer, p *Plan) {
 	var b []byte
 	b = append(b, "{\"@context\": \"https://w3id.org/ro/crate/1.2/context\",\n\"@graph\": [\n"...)
-	b = append(b, `{"@id": "`+crateName+`", "@type": "CreativeWork", "conformsTo": {"@id": "https://w3id.org/ro/crate/1.2"}, "about": {"@id": "./"}},`...)
+	b = append(b, `{"@id": "`+crateName+
+		`", "@type": "CreativeWork", "conformsTo": {"@id": "https://w3id.org/ro/crate/1.2"}, "about": {"@id": "./"}},`...)
 	b = append(b, "\n{\"@id\": \"./\", \"@type\": \"Dataset\",\n"...)
 	name, archive := p.meta.Title, p.meta.Base
 	if name == "" {
 		name = "Files of the archive " + archive
 	}
 	b = member(b, " ", "name", name, ",\n")
-	b = member(b, " ", "description", "Versions of files of the web, as the archive "+archive+" fetched them. The record of each file says from where and when.", ",\n")
+	b = member(b, " ", "description",
+		"Versions of files of the web, as the archive "+archive+" fetched them. The record of each file says from where and when.", ",\n")
 	b = appendInstant(append(b, ` "datePublished": "`...), p.modified) // of the newest version, so that the zip stays the same
 	b = append(b, "\",\n \"license\": {\"@id\": \"#licences\"},\n"...)
 	b = appendReference(b, ` "publisher": `, archive)
-	b = append(b, ",\n \"mentions\": {\"@id\": \"#selection\"},\n \"hasPart\": [{\"@id\": \""+manifestName+"\"}, {\"@id\": \""+metadataName+"\"}"...)
+	b = append(b, ",\n \"mentions\": {\"@id\": \"#selection\"},\n \"hasPart\": [{\"@id\": \""+manifestName+"\"}, {\"@id\": \""+metadataName+
+		"\"}"...)
 	for i := range p.entries {
 		b = appendReference(append(b, ",\n  "...), "", p.entries[i].reference())
 		w.Write(b)
 		b = b[:0]
 	}
 	b = append(b, "]},\n"...)
-	b = append(b, `{"@id": "#licences", "@type": "CreativeWork", "name": "The licences of the files", "description": "Each file has the licence under which it was published. What portals state of it is in the archive."},`...)
+	b = append(b,
+		`{"@id": "#licences", "@type": "CreativeWork", "name": "The licences of the files", "description": "Each file has the licence `+
+			`under which it was published. What portals state of it is in the archive."},`...)
 	b = appendReference(b, "\n", archive)
 	b = append(b[:len(b)-1], `, "@type": "Organization", `...)
 	b = member(b, "", "name", "Archive "+archive, "")
 	b = appendReference(append(b, ", "...), `"url": `, archive)
 	b = append(b, "},\n"...)
 	b = p.appendSelection(b)
-	b = append(b, `{"@id": "`+manifestName+`", "@type": "File", "name": "Manifest", "description": "All files with their versions and digests", "encodingFormat": "application/json"},`...)
-	b = append(b, "\n{\"@id\": \""+metadataName+`", "@type": "File", "name": "Metadata", "description": "The versions in RDF", "encodingFormat": "text/turtle"}`...)
+	b = append(b, `{"@id": "`+manifestName+
+		`", "@type": "File", "name": "Manifest", "description": "All files with their versions and digests", "encodingFormat": `+
+		`"application/json"},`...)
+	b = append(b, "\n{\"@id\": \""+metadataName+
+		`", "@type": "File", "name": "Metadata", "description": "The versions in RDF", "encodingFormat": "text/turtle"}`...)
 	for i := range p.entries {
 		b = p.appendFile(append(b, ",\n"...), &p.entries[i])
 		w.Write(b)
@@ -61,13 +69,17 @@ func (p *Plan) appendSelection(b []byte) []byte {
 		return append(b, "},\n"...)
 	}
 	b = append(b, ", \"instrument\": {\"@id\": \"#query\"}},\n"...)
-	b = append(b, `{"@id": "#query", "@type": "SoftwareSourceCode", "name": "SPARQL query", "programmingLanguage": {"@id": "https://www.w3.org/TR/sparql11-query/"}, `...)
+	b = append(b,
+		`{"@id": "#query", "@type": "SoftwareSourceCode", "name": "SPARQL query", "programmingLanguage": {"@id": `+
+			`"https://www.w3.org/TR/sparql11-query/"}, `...)
 	b = member(b, "", "text", p.meta.Query, "},\n")
-	return append(b, `{"@id": "https://www.w3.org/TR/sparql11-query/", "@type": "ComputerLanguage", "name": "SPARQL 1.1 Query Language", "url": {"@id": "https://www.w3.org/TR/sparql11-query/"}},`+"\n"...)
+	return append(b,
+		`{"@id": "https://www.w3.org/TR/sparql11-query/", "@type": "ComputerLanguage", "name": "SPARQL 1.1 Query Language", "url": `+
+			`{"@id": "https://www.w3.org/TR/sparql11-query/"}},`+"\n"...)
 }
 
-// appendFile writes a file of the crate. Its url is the IRI of the version, below which the archive describes it: with the
-// columns of a table, as CSVW has them.
+// appendFile writes a file of the crate. Its url is the IRI of the version, below which the archive describes it: with
+// the columns of a table, as CSVW has them.
 func (p *Plan) appendFile(b []byte, e *Entry) []byte {
 	b = appendReference(b, "", e.reference())
 	b = append(b[:len(b)-1], `, "@type": "File", `...)

@@ -10,8 +10,8 @@ import (
 	"odarchive/crawler/archive"
 )
 
-// The test reads the crate by the rules of RO-Crate 1.2: the descriptor is about the root, the root has its required properties,
-// every file is in the zip, and no entity is there twice.
+// The test reads the crate by the rules of RO-Crate 1.2: the descriptor is about the root, the root has its required
+// properties, every file is in the zip, and no entity is there twice.
 func TestEveryZipIsAnROCrate(t *testing.T) {
 	w := newWorld(t)
 	entries := []Entry{
@@ -84,7 +84,8 @@ func TestEveryZipIsAnROCrate(t *testing.T) {
 		}
 	}
 	file := byID["a.example/data.csv/0-data.csv"]
-	if file["license"] != "CC-BY" || file["contentSize"] != "8" || refersTo("a.example/data.csv/0-data.csv", "isBasedOn") != "http://a.example/data.csv" {
+	if file["license"] != "CC-BY" || file["contentSize"] != "8" ||
+		refersTo("a.example/data.csv/0-data.csv", "isBasedOn") != "http://a.example/data.csv" {
 		t.Errorf("file %v", file)
 	}
 	without := Entry{Stored: archive.Stored{}}

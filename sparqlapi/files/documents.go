@@ -192,7 +192,8 @@ func metadata(w *bufio.Writer, p *Plan) {
 		if e.Member != nil {
 			b = put(b[:0], "\n<", id, "> a prov:Entity ;\n\tdct:isPartOf <", iri(p.mint.Version(e.ID)), "> ;\n\tdct:identifier \"")
 		} else {
-			b = put(b[:0], "\n<", url, "> dct:hasVersion <", prefix, id, "> .\n<", prefix, id, "> a prov:Entity ;\n\tdct:isVersionOf <", url, "> ;\n\tdct:identifier \"")
+			b = put(b[:0], "\n<", url, "> dct:hasVersion <", prefix, id, "> .\n<", prefix, id, "> a prov:Entity ;\n\tdct:isVersionOf <",
+				url, "> ;\n\tdct:identifier \"")
 		}
 		b = hex.AppendEncode(b, e.Ref.MD5[:])
 		b = appendInstant(put(b, "\" ;\n\tdct:issued \""), e.At)

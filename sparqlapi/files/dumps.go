@@ -28,7 +28,8 @@ type DumpsAPI struct {
 func (a *DumpsAPI) File(w http.ResponseWriter, r *http.Request) error {
 	f, dump, err := a.Open(target.Value(r, "name"))
 	if errors.Is(err, catalog.ErrNoDump) {
-		return problem.Newf(http.StatusNotFound, "No such dump", "it was replaced by a newer one, or removed because of a withdrawal; /dumps lists those there are")
+		return problem.Newf(http.StatusNotFound, "No such dump",
+			"it was replaced by a newer one, or removed because of a withdrawal; /dumps lists those there are")
 	}
 	if err != nil {
 		return err

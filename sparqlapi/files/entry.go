@@ -1,10 +1,11 @@
 // Serves many versions as one zip whose length, ETag and ranges are known before its first byte.
 //
-// A zip's entries are the stored deflate segments of the versions, one after another: nothing is compressed, and nothing
-// but the list of entries is held in memory. New plans the zip, Plan.Serve answers a request for it (Range, If-Range,
-// HEAD), and Plan.WriteTo writes it to a file. The first entries, manifest.json,
-// metadata.ttl and ro-crate-metadata.json, describe the others. The same entries make the same bytes, so a download can be resumed at any later time. Files whose bytes are
-// not available are left out, and both documents name them with the reason.
+// A zip's entries are the stored deflate segments of the versions, one after another: nothing is compressed, and
+// nothing but the list of entries is held in memory. New plans the zip, Plan.Serve answers a request for it (Range,
+// If-Range, HEAD), and Plan.WriteTo writes it to a file. The first entries, manifest.json,
+// metadata.ttl and ro-crate-metadata.json, describe the others. The same entries make the same bytes, so a download can
+// be resumed at any later time. Files whose bytes are not available are left out, and both documents name them with the
+// reason.
 //
 // WARC and WACZ (warc.go, wacz.go) are planned and served in the same way.
 //
@@ -32,8 +33,8 @@ type Entry struct {
 	plain          bool    // a version whose texts need no escaping in any document
 }
 
-// Member is a file inside a version that is an archive. It is unpacked when it is sent, and is stored uncompressed in the
-// zip.
+// Member is a file inside a version that is an archive. It is unpacked when it is sent, and is stored uncompressed in
+// the zip.
 type Member struct {
 	Path  string                  // inside the version
 	Write func(w io.Writer) error // writes the bytes, the same each time
@@ -50,8 +51,8 @@ func (e *Entry) key() string {
 	return e.ID
 }
 
-// Meta is what a zip says about itself. It is part of the zip's bytes, so it must not change between two downloads of the
-// same zip.
+// Meta is what a zip says about itself. It is part of the zip's bytes, so it must not change between two downloads of
+// the same zip.
 type Meta struct {
 	Title string // for people
 	Query string // the query that selected the entries, "" for none

@@ -70,7 +70,8 @@ func (a *EvidenceAPI) file(w http.ResponseWriter, r *http.Request, name, mediaTy
 	if errors.Is(err, fs.ErrNotExist) {
 		switch name {
 		case transparency.CheckpointFile:
-			return problem.Newf(http.StatusNotFound, "Nothing is signed yet", "the operator of this archive has signed no checkpoint of its transparency log")
+			return problem.Newf(http.StatusNotFound, "Nothing is signed yet",
+				"the operator of this archive has signed no checkpoint of its transparency log")
 		case transparency.TimeStampFile:
 			return problem.Newf(http.StatusNotFound, "Not stamped", "no time-stamping authority has stamped the latest checkpoint")
 		}
@@ -205,7 +206,8 @@ func (a *EvidenceAPI) Proof(w http.ResponseWriter, r *http.Request) error {
 	case format != "json" && format != "html":
 		return problem.Newf(http.StatusBadRequest, "Unknown format", "%q is not a form of a proof: expected json, txt or html", format)
 	}
-	out := proofJSON{Verified: v, Leaf: base64.StdEncoding.EncodeToString(p.Subject.Leaf), Hashes: []string{}, Checkpoint: string(p.Checkpoint), Keys: keys, Text: string(text)}
+	out := proofJSON{Verified: v, Leaf: base64.StdEncoding.EncodeToString(p.Subject.Leaf), Hashes: []string{},
+		Checkpoint: string(p.Checkpoint), Keys: keys, Text: string(text)}
 	for _, h := range p.Hashes {
 		out.Hashes = append(out.Hashes, h.String())
 	}

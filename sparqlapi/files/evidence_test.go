@@ -29,7 +29,8 @@ const link = "http://data.example/a.csv"
 type log struct{ db *kv.DB }
 
 func (l log) leaf(i int) transparency.Leaf {
-	return transparency.Leaf{At: time.UnixMilli(1e12), N: i, SHA256: sha256.Sum256([]byte{byte(i)}), Identity: transparency.Identity(link, [32]byte{})}
+	return transparency.Leaf{At: time.UnixMilli(1e12), N: i, SHA256: sha256.Sum256([]byte{byte(i)}),
+		Identity: transparency.Identity(link, [32]byte{})}
 }
 
 func (l log) id(i int) string {
@@ -44,7 +45,8 @@ func (l log) Prove(id string, checkpoint []byte, keys []string) (p transparency.
 	err = transparency.View(l.db, func(t transparency.Txn) error {
 		c, err := t.CheckpointFor(checkpoint)
 		if err == nil {
-			p, err = t.Prove(0, c, transparency.Subject{Version: "http://archive.example/" + id, URL: link, Leaf: l.leaf(0).Encode(), Keys: keys})
+			p, err = t.Prove(0, c,
+				transparency.Subject{Version: "http://archive.example/" + id, URL: link, Leaf: l.leaf(0).Encode(), Keys: keys})
 		}
 		return err
 	})
@@ -93,7 +95,8 @@ func TestTheLogIsServedAsStaticFilesAndVersionsAreProved(t *testing.T) {
 		},
 	}
 	r := chi.NewRouter()
-	for pattern, h := range map[string]func(http.ResponseWriter, *http.Request) error{"/log/checkpoint": api.Checkpoint, "/log/tile/*": api.Tile, "/log/key": api.Key, "/proof/{id}": api.Proof} {
+	for pattern, h := range map[string]func(http.ResponseWriter, *http.Request) error{"/log/checkpoint": api.Checkpoint,
+		"/log/tile/*": api.Tile, "/log/key": api.Key, "/proof/{id}": api.Proof} {
 		r.Get(pattern, problem.Handler(h))
 	}
 	r.Post("/log/sign", problem.Handler(api.SignNow))
@@ -126,18 +129,21 @@ func TestTheLogIsServedAsStaticFilesAndVersionsAreProved(t *testing.T) {
 	public = key.Public
 	_, signed := ask("POST", "/log/sign", "", "*/*", 200)
 	resp, checkpoint := ask("GET", "/log/checkpoint", "", "*/*", 200)
-	if checkpoint != signed || resp.Header.Get("Content-Type") != "text/plain; charset=utf-8" || strings.Contains(resp.Header.Get("Cache-Control"), "immutable") {
+	if checkpoint != signed || resp.Header.Get("Content-Type") != "text/plain; charset=utf-8" ||
+		strings.Contains(resp.Header.Get("Cache-Control"), "immutable") {
 		t.Errorf("%q, %v", checkpoint, resp.Header)
 	}
 	resp, tile := ask("GET", "/log/tile/0/000", "", "*/*", 200)
-	if len(tile) != 8192 || !strings.Contains(resp.Header.Get("Cache-Control"), "immutable") || resp.Header.Get("Content-Type") != "application/octet-stream" {
+	if len(tile) != 8192 || !strings.Contains(resp.Header.Get("Cache-Control"), "immutable") ||
+		resp.Header.Get("Content-Type") != "application/octet-stream" {
 		t.Errorf("%d bytes, %v", len(tile), resp.Header)
 	}
 	for _, path := range []string{"/log/tile/0/002", "/log/tile/0/../0/000", "/log/tile/entries/000.p/0", "/log/tile/"} {
 		ask("GET", path, "", "*/*", 404)
 	}
 	trusted, _ := transparency.Verifiers(public)
-	for path, accept := range map[string]string{"/proof/" + l.id(0): "text/plain", "/proof/" + l.id(0) + "?format=txt": "text/html", "/proof/" + l.id(0) + ".tlog-proof": "*/*"} {
+	for path, accept := range map[string]string{"/proof/" + l.id(0): "text/plain", "/proof/" + l.id(0) + "?format=txt": "text/html",
+		"/proof/" + l.id(0) + ".tlog-proof": "*/*"} {
 		_, text := ask("GET", path, "", accept, 200)
 		p, err := transparency.ParseProof([]byte(text))
 		if err != nil {
@@ -152,7 +158,8 @@ func TestTheLogIsServedAsStaticFilesAndVersionsAreProved(t *testing.T) {
 		Size            int
 	}
 	_, body := ask("GET", "/proof/"+l.id(0), "", "*/*", 200)
-	if err := json.Unmarshal([]byte(body), &said); err != nil || said.URL != link || said.Size != 300 || !strings.Contains(checkpoint, said.Root) || !strings.HasPrefix(said.Text, transparency.ProofType) {
+	if err := json.Unmarshal([]byte(body), &said); err != nil || said.URL != link || said.Size != 300 ||
+		!strings.Contains(checkpoint, said.Root) || !strings.HasPrefix(said.Text, transparency.ProofType) {
 		t.Errorf("%+v, %v", said, err)
 	}
 	if _, page := ask("GET", "/proof/"+l.id(0), "", "text/html", 200); page != "page of "+link {

@@ -136,7 +136,8 @@ func safeName(d http.Header, v catalog.Version) {
 
 // lost returns the answer for a version whose bytes cannot be read, and removes the headers that describe them.
 func (h *FileHandler) lost(w http.ResponseWriter, v catalog.Version, err error) error {
-	for _, name := range []string{"Content-Disposition", "Cache-Control", "Memento-Datetime", "Link", "Content-Location", "Content-Encoding"} {
+	for _, name := range []string{"Content-Disposition", "Cache-Control", "Memento-Datetime", "Link", "Content-Location",
+		"Content-Encoding"} {
 		w.Header().Del(name)
 	}
 	switch {
@@ -201,7 +202,8 @@ func disposition(v catalog.Version) string {
 	kind := "attachment"
 	t, _, _ := strings.Cut(v.Type, ";")
 	switch t {
-	case "text/plain", "text/csv", "text/tab-separated-values", "application/json", "application/pdf", "image/png", "image/jpeg", "image/gif", "image/webp":
+	case "text/plain", "text/csv", "text/tab-separated-values", "application/json", "application/pdf", "image/png", "image/jpeg",
+		"image/gif", "image/webp":
 		kind = "inline"
 	}
 	name := v.FileName[strings.LastIndexAny(v.FileName, `/\`)+1:]
@@ -229,7 +231,8 @@ func compressible(v catalog.Version) bool {
 		}
 	}
 	switch t {
-	case "application/zip", "application/gzip", "application/x-7z-compressed", "application/x-xz", "application/x-bzip2", "application/zstd", "application/vnd.rar":
+	case "application/zip", "application/gzip", "application/x-7z-compressed", "application/x-xz", "application/x-bzip2",
+		"application/zstd", "application/vnd.rar":
 		return false
 	}
 	return !strings.HasPrefix(t, "application/vnd.openxmlformats") && !strings.HasPrefix(t, "application/vnd.oasis")

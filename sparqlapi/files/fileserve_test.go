@@ -110,8 +110,10 @@ var text = bytes.Repeat([]byte("id;name\n1;Grüße\n"), 20_000)
 func sampleFile(t *testing.T) *fixture {
 	f := newFixture(t)
 	f.add(t, catalog.Version{ID: "a_0", URL: "http://a.example/x.csv", Type: "text/csv", Charset: "utf-8", FileName: "x.csv"}, text)
-	f.add(t, catalog.Version{ID: "a_1", URL: "http://a.example/x.csv", N: 1, Type: "text/csv", FileName: "Bäume 1.csv"}, append(slices.Clone(text), "2;b\n"...))
-	f.add(t, catalog.Version{ID: "h_0", URL: "http://a.example/evil", Type: "text/html", FileName: "x\"\r\nSet-Cookie: a=b\u202egnp.html"}, []byte("<script>alert(1)</script>"))
+	f.add(t, catalog.Version{ID: "a_1", URL: "http://a.example/x.csv", N: 1, Type: "text/csv", FileName: "Bäume 1.csv"},
+		append(slices.Clone(text), "2;b\n"...))
+	f.add(t, catalog.Version{ID: "h_0", URL: "http://a.example/evil", Type: "text/html", FileName: "x\"\r\nSet-Cookie: a=b\u202egnp.html"},
+		[]byte("<script>alert(1)</script>"))
 	f.add(t, catalog.Version{ID: "e_0", URL: "http://a.example/empty", Type: "not a type\r\n"}, nil)
 	return f
 }
@@ -137,11 +139,13 @@ func TestAVersionIsSentWithItsOwnTypeAndSafeHeaders(t *testing.T) {
 		t.Errorf("policy %q", res.Header.Get("Content-Security-Policy"))
 	}
 	res, _, _ = f.get(t, "GET", "/get/file/id/h_0")
-	if d := res.Header.Get("Content-Disposition"); !strings.HasPrefix(d, "attachment") || res.Header.Get("Set-Cookie") != "" || strings.Contains(d, "%E2%80%AE") {
+	if d := res.Header.Get("Content-Disposition"); !strings.HasPrefix(d, "attachment") || res.Header.Get("Set-Cookie") != "" ||
+		strings.Contains(d, "%E2%80%AE") {
 		t.Errorf("a page is offered as %q", d)
 	}
 	res, body, _ = f.get(t, "GET", "/get/file/id/e_0")
-	if res.StatusCode != 200 || len(body) != 0 || res.Header.Get("Content-Type") != "application/octet-stream" || !strings.Contains(res.Header.Get("Content-Disposition"), "e_0") {
+	if res.StatusCode != 200 || len(body) != 0 || res.Header.Get("Content-Type") != "application/octet-stream" ||
+		!strings.Contains(res.Header.Get("Content-Disposition"), "e_0") {
 		t.Errorf("an empty file: %d %v", res.StatusCode, res.Header)
 	}
 }
@@ -161,7 +165,8 @@ func TestSeveralPartsOfAVersionComeInOneAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := io.ReadAll(part); err != nil || !bytes.Equal(got, want) || part.Header.Get("Content-Type") != "text/csv; charset=utf-8" {
+			if got, err := io.ReadAll(part); err != nil || !bytes.Equal(got, want) ||
+				part.Header.Get("Content-Type") != "text/csv; charset=utf-8" {
 				t.Errorf("%s, %v: %q, %v", coding, part.Header, got, err)
 			}
 		}
@@ -203,7 +208,8 @@ func TestGzipIsPassedThroughWithATagOfItsOwn(t *testing.T) {
 	f := sampleFile(t)
 	plain, _, _ := f.get(t, "GET", "/get/file/id/a_0")
 	res, body, err := f.get(t, "GET", "/get/file/id/a_0", "Accept-Encoding", "br, gzip;q=0.8")
-	if err != nil || res.StatusCode != 200 || res.Header.Get("Content-Encoding") != "gzip" || res.ContentLength != int64(len(body)) || len(body) > len(text)/3 {
+	if err != nil || res.StatusCode != 200 || res.Header.Get("Content-Encoding") != "gzip" || res.ContentLength != int64(len(body)) ||
+		len(body) > len(text)/3 {
 		t.Fatalf("%d %v, %d bytes, %v", res.StatusCode, res.Header, len(body), err)
 	}
 	z, err := gzip.NewReader(bytes.NewReader(body))
@@ -244,7 +250,8 @@ func TestTheLatestVersionOfAnAddress(t *testing.T) {
 	f := sampleFile(t)
 	for _, path := range []string{"/get/file/http://a.example/x.csv", "/api/v1/get/file/http%3A%2F%2Fa.example%2Fx.csv"} {
 		res, body, err := f.get(t, "GET", path)
-		if err != nil || res.StatusCode != 200 || !bytes.HasSuffix(body, []byte("2;b\n")) || res.Header.Get("Content-Location") != "http://base.example/a_1" || res.Header.Get("Cache-Control") != "no-cache" {
+		if err != nil || res.StatusCode != 200 || !bytes.HasSuffix(body, []byte("2;b\n")) ||
+			res.Header.Get("Content-Location") != "http://base.example/a_1" || res.Header.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %d %v", path, res.StatusCode, res.Header)
 		}
 	}
@@ -258,7 +265,8 @@ func TestWhatIsNotThereIsAProblem(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, status := range map[string]int{
-		"/get/file/id/none_0": 404, "/get/file/http://a.example/other": 404, "/get/file/nothing": 400, "/get/file/id/broken": 500, "/get/file/id/h_0": 410,
+		"/get/file/id/none_0": 404, "/get/file/http://a.example/other": 404, "/get/file/nothing": 400, "/get/file/id/broken": 500,
+		"/get/file/id/h_0": 410,
 	} {
 		res, body, _ := f.get(t, "GET", path)
 		if res.StatusCode != status || res.Header.Get("Content-Type") != problem.ContentType || res.Header.Get("Memento-Datetime") != "" {

@@ -42,8 +42,8 @@ type finder struct {
 	mint ns.Mint
 }
 
-// find returns the entry of each address: the IRI or id of a version, the IRI of a file inside a version, or the URL or id
-// of a resource, which means its latest version. The entry of an unknown address has no ID.
+// find returns the entry of each address: the IRI or id of a version, the IRI of a file inside a version, or the URL or
+// id of a resource, which means its latest version. The entry of an unknown address has no ID.
 func (f finder) find(ctx context.Context, addresses []string) ([]Entry, error) {
 	wanted := make([]archive.Wanted, len(addresses))
 	inParallel(len(addresses), func(i int) { wanted[i] = f.wanted(addresses[i]) })
@@ -99,7 +99,8 @@ func inParallel(n int, f func(i int)) {
 	running.Wait()
 }
 
-// maxUnpacked bounds what the members of one look-up unpack to: each is unpacked once to be measured and once to be sent.
+// maxUnpacked bounds what the members of one look-up unpack to: each is unpacked once to be measured and once to be
+// sent.
 const maxUnpacked = 4 << 30
 
 // addMembers sets the entries of the addresses that are files inside versions.
@@ -121,15 +122,16 @@ func (f finder) addMembers(ctx context.Context, addresses []string, entries []En
 			return fmt.Errorf("unpack %s: %w", address, err)
 		}
 		if unpacked += e.Ref.Size; unpacked > maxUnpacked {
-			return problem.Newf(http.StatusRequestEntityTooLarge, "Too much to unpack", "the selected members unpack to more than %d bytes; select their versions instead", int64(maxUnpacked))
+			return problem.Newf(http.StatusRequestEntityTooLarge, "Too much to unpack",
+				"the selected members unpack to more than %d bytes; select their versions instead", int64(maxUnpacked))
 		}
 		entries[i] = e
 	}
 	return nil
 }
 
-// member unpacks a file inside a version to measure its length and checksums. If the file exists but cannot be unpacked,
-// its entry is left out of the zip, because the rest is still useful.
+// member unpacks a file inside a version to measure its length and checksums. If the file exists but cannot be
+// unpacked, its entry is left out of the zip, because the rest is still useful.
 func (f finder) member(ctx context.Context, ref ns.Ref) (e Entry, err error) {
 	m, err := f.BundleArchive.Member(ctx, ref.ID, ref.Path)
 	if err != nil {
@@ -184,7 +186,8 @@ func (f finder) typesNamed(ctx context.Context, name string) ([]string, error) {
 	var named []string
 	for _, t := range known {
 		_, subtype, _ := strings.Cut(t.Key, "/")
-		if subtype == name || strings.HasSuffix(subtype, "+"+name) || strings.HasSuffix(subtype, "."+name) || strings.TrimPrefix(subtype, "x-") == name {
+		if subtype == name || strings.HasSuffix(subtype, "+"+name) || strings.HasSuffix(subtype, "."+name) ||
+			strings.TrimPrefix(subtype, "x-") == name {
 			named = append(named, t.Key)
 		}
 	}

@@ -113,7 +113,8 @@ func (h *BundleHandler) Count(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-cache")
-	_, err = fmt.Fprintf(w, "{\"files\": %d, \"bytes\": %d, \"zipBytes\": %d, \"leftOut\": %d}\n", len(plan.entries), plan.rawSize, plan.size, len(plan.leftOut))
+	_, err = fmt.Fprintf(w, "{\"files\": %d, \"bytes\": %d, \"zipBytes\": %d, \"leftOut\": %d}\n", len(plan.entries), plan.rawSize,
+		plan.size, len(plan.leftOut))
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -130,8 +131,8 @@ func (h *BundleHandler) selected(query string) func(context.Context) ([]Entry, e
 	}
 }
 
-// query returns the query of a request: the parameter q (or query, as SPARQL clients send it) of the address or of a form,
-// or the body itself.
+// query returns the query of a request: the parameter q (or query, as SPARQL clients send it) of the address or of a
+// form, or the body itself.
 func (h *BundleHandler) query(w http.ResponseWriter, r *http.Request) (string, error) {
 	if r.Method == http.MethodPost {
 		body, err := h.body(w, r)
@@ -251,7 +252,8 @@ func readIDs(body io.Reader) (ids []string, err error) {
 			continue
 		}
 		if len(ids) == maxIDs {
-			return nil, problem.Newf(http.StatusRequestEntityTooLarge, "Too many ids", "a list may have %d ids; select more files with a query at /get/files/sparql", maxIDs)
+			return nil, problem.Newf(http.StatusRequestEntityTooLarge, "Too many ids",
+				"a list may have %d ids; select more files with a query at /get/files/sparql", maxIDs)
 		}
 		seen[id] = true
 		ids = append(ids, id)

@@ -45,8 +45,8 @@ type Members struct {
 	bombs map[string]string // why members, by their ETags, cannot be unpacked; at most maxBombs
 }
 
-// maxBombs bounds the members that are remembered because unpacking them would exceed the limits. When there are more, all
-// are forgotten.
+// maxBombs bounds the members that are remembered because unpacking them would exceed the limits. When there are more,
+// all are forgotten.
 const maxBombs = 10_000
 
 // bomb returns why a member is known to exceed the limits, or "".
@@ -95,7 +95,8 @@ func (h *Members) Member(w http.ResponseWriter, r *http.Request, id, path string
 	file := h.Spool.Create()
 	defer file.Remove() // what cannot be removed now is removed at the next start
 	if err := errors.Join(h.Archive.Extract(r.Context(), m, file), file.Finish()); err != nil {
-		if errors.Is(err, unpack.ErrBomb) || errors.Is(err, unpack.ErrTooMany) || errors.Is(err, context.DeadlineExceeded) && r.Context().Err() == nil {
+		if errors.Is(err, unpack.ErrBomb) || errors.Is(err, unpack.ErrTooMany) || errors.Is(err, context.DeadlineExceeded) &&
+			r.Context().Err() == nil {
 			h.remember(etag, WhyLost(m, err))
 		}
 		return notExtracted(m, err)
@@ -162,9 +163,12 @@ func refused(err error) error {
 	if !ok {
 		return err
 	}
-	e := &problem.Error{Status: http.StatusServiceUnavailable, Title: "Too many members at a time", Detail: "other clients have as many members unpacked as the server does at a time; try again soon", RetryAfter: max(full.After, time.Second), Cause: err}
+	e := &problem.Error{Status: http.StatusServiceUnavailable, Title: "Too many members at a time",
+		Detail:     "other clients have as many members unpacked as the server does at a time; try again soon",
+		RetryAfter: max(full.After, time.Second), Cause: err}
 	if full.Own {
-		e.Status, e.Detail = http.StatusTooManyRequests, "you have as many members unpacked, and waiting, as one client may have; try again when one has arrived"
+		e.Status, e.Detail = http.StatusTooManyRequests,
+			"you have as many members unpacked, and waiting, as one client may have; try again when one has arrived"
 	}
 	return e
 }

@@ -49,7 +49,9 @@ func (a *archives) Member(_ context.Context, id, path string) (archive.Member, e
 
 func (a *archives) Extract(ctx context.Context, m archive.Member, dst io.Writer) error {
 	body := a.bytes[m.Version.ID]
-	return inspect.Extract(ctx, inspect.Input{Found: detect.Detection{Type: m.Version.Type}, Name: m.Version.FileName, Size: int64(len(body)), Body: bytes.NewReader(body)}, m.Path, inspect.Limits{}, dst)
+	return inspect.Extract(ctx,
+		inspect.Input{Found: detect.Detection{Type: m.Version.Type}, Name: m.Version.FileName, Size: int64(len(body)),
+			Body: bytes.NewReader(body)}, m.Path, inspect.Limits{}, dst)
 }
 
 func zipped(t *testing.T, nameAndBody ...string) string {
@@ -74,7 +76,9 @@ const aVersion = "0123456789abcdef01234567_0"
 // membersOf serves the members of one zip. get requests the member at a path.
 func membersOf(t *testing.T, body string) (get func(path string, header ...string) (*http.Response, string), paths []string) {
 	t.Helper()
-	in, err := inspect.File(t.Context(), inspect.Input{Found: detect.Detection{Type: "application/zip"}, Name: "a.zip", Size: int64(len(body)), Body: strings.NewReader(body)}, inspect.Limits{})
+	in, err := inspect.File(t.Context(),
+		inspect.Input{Found: detect.Detection{Type: "application/zip"}, Name: "a.zip", Size: int64(len(body)),
+			Body: strings.NewReader(body)}, inspect.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,11 +156,13 @@ func TestEveryMembersIRIGivesItsBytes(t *testing.T) {
 				t.Errorf("%s: %q, want %q", path, body, text)
 			}
 		}
-		if h := res.Header; h.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(h.Get("Content-Security-Policy"), "sandbox") {
+		if h := res.Header; h.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.HasPrefix(h.Get("Content-Security-Policy"), "sandbox") {
 			t.Errorf("%s: unsafe headers %v", path, h)
 		}
 		head, none := get(path, "method", "HEAD")
-		if head.StatusCode != 200 || none != "" || head.ContentLength != int64(len(body)) || head.Header.Get("ETag") != res.Header.Get("ETag") {
+		if head.StatusCode != 200 || none != "" || head.ContentLength != int64(len(body)) ||
+			head.Header.Get("ETag") != res.Header.Get("ETag") {
 			t.Errorf("HEAD %s: %s, %d bytes, %v", path, head.Status, head.ContentLength, head.Header)
 		}
 	}
@@ -164,7 +170,8 @@ func TestEveryMembersIRIGivesItsBytes(t *testing.T) {
 		t.Errorf("members are listed as %q", paths)
 	}
 	res, _ := get("page.html")
-	if !strings.HasPrefix(res.Header.Get("Content-Disposition"), "attachment") || !strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
+	if !strings.HasPrefix(res.Header.Get("Content-Disposition"), "attachment") ||
+		!strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
 		t.Errorf("a page inside an archive: %v", res.Header)
 	}
 }

@@ -72,9 +72,10 @@ func (m *Memento) some(ctx context.Context, address string) ([]catalog.Version, 
 	return list, err
 }
 
-// TimeGate answers GET /timegate/{URL}: it redirects to the version that was current at Accept-Datetime, or to the latest
-// version if there is no such header (RFC 7089 §4.1, pattern 2.1). If the version of that time was withdrawn, it redirects to
-// where that is said: another version would pass for what was at the address then. Link names the mementos beside it.
+// TimeGate answers GET /timegate/{URL}: it redirects to the version that was current at Accept-Datetime, or to the
+// latest version if there is no such header (RFC 7089 §4.1, pattern 2.1). If the version of that time was withdrawn, it
+// redirects to where that is said: another version would pass for what was at the address then. Link names the mementos
+// beside it.
 func (m *Memento) TimeGate(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Add("Vary", "accept-datetime")
@@ -99,7 +100,8 @@ func (m *Memento) TimeGate(w http.ResponseWriter, r *http.Request) error {
 	if accept := r.Header.Get("Accept-Datetime"); accept != "" {
 		at, err := parseTime(accept)
 		if err != nil {
-			return problem.Newf(http.StatusBadRequest, "Bad Accept-Datetime", "%q is not a time such as %q (RFC 7089 §2.1.1)", accept, time.Unix(1e9, 0).UTC().Format(http.TimeFormat))
+			return problem.Newf(http.StatusBadRequest, "Bad Accept-Datetime", "%q is not a time such as %q (RFC 7089 §2.1.1)", accept,
+				time.Unix(1e9, 0).UTC().Format(http.TimeFormat))
 		}
 		v = all[MementoAt(all, at)]
 	}

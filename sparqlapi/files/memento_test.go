@@ -37,7 +37,8 @@ var start = time.Date(2026, 11, 1, 12, 0, 0, 500e6, time.UTC)
 func mementoWorld(url string, n int) (*Memento, fakeArchive) {
 	a := fakeArchive{}
 	for i := range n {
-		a[url] = append(a[url], catalog.Version{ID: ns.VersionID("0123456789abcdef01234567", i), URL: url, N: i, At: start.AddDate(0, 0, i)})
+		a[url] = append(a[url],
+			catalog.Version{ID: ns.VersionID("0123456789abcdef01234567", i), URL: url, N: i, At: start.AddDate(0, 0, i)})
 	}
 	return &Memento{Archive: a, Mint: ns.Mint{Base: "http://base.example/"}}, a
 }
@@ -80,7 +81,8 @@ func TestATimeGateFindsTheVersionThatWasCurrent(t *testing.T) {
 		for _, path := range []string{"/timegate/" + trees, "/timegate/http%3A%2F%2Fa.example%2Ftrees.csv%3Fx%3D1"} {
 			res, _ := get(t, m, path, "Accept-Datetime", c.accept)
 			want := fmt.Sprintf("http://base.example/api/v1/get/file/id/0123456789abcdef01234567_%d", c.n)
-			if res.StatusCode != 302 || res.Header.Get("Location") != want || !strings.Contains(res.Header.Get("Vary"), "accept-datetime") || res.Header.Get("Memento-Datetime") != "" {
+			if res.StatusCode != 302 || res.Header.Get("Location") != want ||
+				!strings.Contains(res.Header.Get("Vary"), "accept-datetime") || res.Header.Get("Memento-Datetime") != "" {
 				t.Errorf("%s at %q: %d to %s, want %s", path, c.accept, res.StatusCode, res.Header.Get("Location"), want)
 			}
 			links := strings.Join(res.Header["Link"], ",")
@@ -100,11 +102,14 @@ func TestRequestsThatCannotBeAnsweredAreProblems(t *testing.T) {
 		path, accept string
 		status       int
 	}{
-		{"/timegate/http://unknown.example/", "", 404}, {"/timemap/link/http://unknown.example/", "", 404}, {"/timegate/" + trees, "yesterday", 400},
-		{"/timemap/json/nonsense", "", 400}, {"/timemap/other/" + trees, "", 404}, {"/timemap/link/" + trees + "&odarchive-timemap-from=7", "", 404},
+		{"/timegate/http://unknown.example/", "", 404}, {"/timemap/link/http://unknown.example/", "", 404},
+		{"/timegate/" + trees, "yesterday", 400},
+		{"/timemap/json/nonsense", "", 400}, {"/timemap/other/" + trees, "", 404},
+		{"/timemap/link/" + trees + "&odarchive-timemap-from=7", "", 404},
 		{"/timemap/link/" + trees + "&odarchive-timemap-from=x", "", 400},
 	} {
-		if res, body := get(t, m, c.path, "Accept-Datetime", c.accept); res.StatusCode != c.status || res.Header.Get("Content-Type") != problem.ContentType {
+		if res, body := get(t, m, c.path, "Accept-Datetime", c.accept); res.StatusCode != c.status ||
+			res.Header.Get("Content-Type") != problem.ContentType {
 			t.Errorf("%s: %d %s", c.path, res.StatusCode, body)
 		}
 	}
@@ -145,7 +150,8 @@ func TestTheTimeMapInJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &got); err != nil {
 		t.Fatalf("%v in %s", err, body)
 	}
-	if got.Original != trees || len(got.Mementos.List) != 3 || got.Mementos.Last != got.Mementos.List[2] || got.Mementos.First.Datetime != start.Truncate(time.Second) || got.TimeMap.JSON != "http://base.example/timemap/json/"+trees {
+	if got.Original != trees || len(got.Mementos.List) != 3 || got.Mementos.Last != got.Mementos.List[2] ||
+		got.Mementos.First.Datetime != start.Truncate(time.Second) || got.TimeMap.JSON != "http://base.example/timemap/json/"+trees {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -239,7 +245,8 @@ func TestTheTimeGateOfAWithdrawnVersionLeadsToWhereThatIsSaid(t *testing.T) {
 	} {
 		res, _ := get(t, m, "/timegate/"+trees, "Accept-Datetime", accept)
 		links := strings.Join(res.Header["Link"], ",")
-		if !strings.HasSuffix(res.Header.Get("Location"), want) || strings.Contains(links, "_2>") || !strings.Contains(links, `_1>; rel="first`) || !strings.Contains(links, "_3>") {
+		if !strings.HasSuffix(res.Header.Get("Location"), want) || strings.Contains(links, "_2>") ||
+			!strings.Contains(links, `_1>; rel="first`) || !strings.Contains(links, "_3>") {
 			t.Errorf("%s leads to %s, with %s", accept, res.Header.Get("Location"), links)
 		}
 	}

@@ -182,7 +182,8 @@ func (p *Plan) file(i int) file {
 	if e.Member != nil {
 		method = methodStore
 	}
-	return file{name: e.Name, method: method, crc: e.Ref.CRC32, size: e.Ref.Size, packed: e.dataSize(), offset: p.offsets[i], modified: e.modified()}
+	return file{name: e.Name, method: method, crc: e.Ref.CRC32, size: e.Ref.Size, packed: e.dataSize(), offset: p.offsets[i],
+		modified: e.modified()}
 }
 
 // Entries returns the entries of the zip, with their final names. The caller must not change them.

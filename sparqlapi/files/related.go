@@ -77,7 +77,8 @@ func (a *RelatedAPI) Joins(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return fmt.Errorf("joins of %s: %w", v.ID, err)
 		}
-		out.Joins = append(out.Joins, join{a.column(m.Column, m.Name, v), a.column(m.Other, m.OtherName, other), m.Containment, m.Reverse, m.Jaccard})
+		out.Joins = append(out.Joins,
+			join{a.column(m.Column, m.Name, v), a.column(m.Other, m.OtherName, other), m.Containment, m.Reverse, m.Jaccard})
 	}
 	return answer.JSON(w, r, out)
 }
@@ -90,7 +91,8 @@ func (a *RelatedAPI) version(r *http.Request) (catalog.Version, error) {
 	case q.Get("url") != "":
 		return a.Archive.Latest(r.Context(), target.Parameter(r, "url"))
 	}
-	return catalog.Version{}, problem.New(http.StatusBadRequest, "No file given", "expected /joins?url= followed by the URL of a file, or /joins?id= followed by a version's id")
+	return catalog.Version{}, problem.New(http.StatusBadRequest, "No file given",
+		"expected /joins?url= followed by the URL of a file, or /joins?id= followed by a version's id")
 }
 
 func (a *RelatedAPI) column(p joins.Place, name string, v catalog.Version) column {

@@ -45,7 +45,8 @@ func (f fake) Latest(_ context.Context, url string) (catalog.Version, error) {
 func (f fake) Joins(_ context.Context, id string) ([]joins.Match, error) {
 	switch id {
 	case one:
-		m := joins.Match{Column: joins.Place{Version: one, Column: 1}, Name: "district", Other: joins.Place{Version: two, Member: "in/b.csv"}, OtherName: "id", Containment: 1, Reverse: 0.5, Jaccard: 0.25}
+		m := joins.Match{Column: joins.Place{Version: one, Column: 1}, Name: "district",
+			Other: joins.Place{Version: two, Member: "in/b.csv"}, OtherName: "id", Containment: 1, Reverse: 0.5, Jaccard: 0.25}
 		return []joins.Match{m, m, m}, nil
 	case damaged:
 		return nil, errors.New("the disk is on fire")
@@ -71,10 +72,12 @@ func TestColumnsThatShareValuesAreNamedWithTheirTables(t *testing.T) {
 	iri := "http://base.example/api/v1/get/file/id/"
 	want := `{"version":"` + iri + one + `","url":"http://a.example/0","joins":[{` +
 		`"column":{"iri":"` + iri + one + `#2","name":"district","version":"` + iri + one + `","url":"http://a.example/0"},` +
-		`"with":{"iri":"` + iri + two + `/member/in/b.csv#1","name":"id","version":"` + iri + two + `","url":"http://a.example/1","member":"in/b.csv"},` +
+		`"with":{"iri":"` + iri + two + `/member/in/b.csv#1","name":"id","version":"` + iri + two +
+		`","url":"http://a.example/1","member":"in/b.csv"},` +
 		`"containment":1,"reverse":0.5,"jaccard":0.25}]}`
 	for _, query := range []string{"?limit=1&id=" + one, "?limit=1&url=http://a.example/0"} {
-		if w := ask(t, query); w.Code != 200 || w.Header().Get("Content-Type") != "application/json" || strings.TrimSpace(w.Body.String()) != want {
+		if w := ask(t, query); w.Code != 200 || w.Header().Get("Content-Type") != "application/json" ||
+			strings.TrimSpace(w.Body.String()) != want {
 			t.Errorf("%s: %d\n%s\nwant\n%s", query, w.Code, w.Body, want)
 		}
 	}
@@ -92,10 +95,12 @@ func TestBadRequestsAreProblems(t *testing.T) {
 		status int
 		says   string
 	}{
-		"": {400, "url="}, "?id=nothing_0": {404, "nothing_0"}, "?url=http://nowhere.example/": {404, "nowhere"}, "?limit=0&id=" + one: {400, "limit"}, "?limit=x&id=" + one: {400, "limit"},
+		"": {400, "url="}, "?id=nothing_0": {404, "nothing_0"}, "?url=http://nowhere.example/": {404, "nowhere"},
+		"?limit=0&id=" + one: {400, "limit"}, "?limit=x&id=" + one: {400, "limit"},
 		"?id=" + damaged: {500, "log"},
 	} {
-		if w := ask(t, query); w.Code != want.status || w.Header().Get("Content-Type") != problem.ContentType || !strings.Contains(w.Body.String(), want.says) {
+		if w := ask(t, query); w.Code != want.status || w.Header().Get("Content-Type") != problem.ContentType ||
+			!strings.Contains(w.Body.String(), want.says) {
 			t.Errorf("%q: %d %s", query, w.Code, w.Body)
 		}
 	}

@@ -47,7 +47,8 @@ func (m *Memento) pageOf(r *http.Request) (p page, err error) {
 	}
 	size := cmp.Or(m.Pages, defaultPage)
 	if from >= len(p.all) {
-		return p, problem.Newf(http.StatusNotFound, "No such page", "the TimeMap has %d mementos, and no page begins at %d", len(p.all), from)
+		return p, problem.Newf(http.StatusNotFound, "No such page", "the TimeMap has %d mementos, and no page begins at %d", len(p.all),
+			from)
 	}
 	end := min(from+size, len(p.all))
 	p.from, p.part, p.prev = from, p.all[from:end], -1
@@ -85,7 +86,8 @@ func (m *Memento) TimeMapLink(w http.ResponseWriter, r *http.Request) error {
 	out := bufio.NewWriterSize(w, 32<<10)
 	self := m.Mint.TimeMap(p.address)
 	fmt.Fprintf(out, "%s,\n", link(p.address, "original", ""))
-	fmt.Fprintf(out, "%s; from=\"%s\"; until=\"%s\"", link(pageIRI(self, p.from), "self", linkFormat), stamp(p.part[0]), stamp(p.part[len(p.part)-1]))
+	fmt.Fprintf(out, "%s; from=\"%s\"; until=\"%s\"", link(pageIRI(self, p.from), "self", linkFormat), stamp(p.part[0]),
+		stamp(p.part[len(p.part)-1]))
 	fmt.Fprintf(out, ",\n%s", link(m.Mint.TimeGate(p.address), "timegate", ""))
 	if p.prev >= 0 {
 		fmt.Fprintf(out, ",\n%s", link(pageIRI(self, p.prev), "timemap prev", linkFormat))

@@ -81,7 +81,8 @@ func newWACZ(w *WARC, sha [32]byte, crc uint32) *WACZ {
 		out := bufio.NewWriterSize(sum, 64<<10)
 		write(out)
 		out.Flush() // a sum never fails
-		return part{file: file{name: name, crc: sum.crc, size: sum.size, packed: sum.size, modified: modified}, sha: [32]byte(sum.sha.Sum(nil)), write: write}
+		return part{file: file{name: name, crc: sum.crc, size: sum.size, packed: sum.size, modified: modified},
+			sha: [32]byte(sum.sha.Sum(nil)), write: write}
 	}
 	pages, index := made(pagesName, z.writePages), made(indexName, z.writeIndex)
 	described := z.describe(pages, index, inner)
@@ -122,7 +123,8 @@ func (z *WACZ) describe(parts ...part) []byte {
 		Software  string     `json:"software"`
 		Created   string     `json:"created"`
 		Resources []resource `json:"resources"`
-	}{Profile: "data-package", Version: "1.1.1", Title: oneLine(z.warc.meta.Title), Software: "odarchive", Created: string(appendInstant(nil, z.warc.modified))}
+	}{Profile: "data-package", Version: "1.1.1", Title: oneLine(z.warc.meta.Title), Software: "odarchive",
+		Created: string(appendInstant(nil, z.warc.modified))}
 	for _, p := range parts {
 		document.Resources = append(document.Resources, resource{p.name[1+max(0, lastSlash(p.name)):], p.name, sha256Name(p.sha), p.size})
 	}

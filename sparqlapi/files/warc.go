@@ -44,10 +44,10 @@ type Blocks interface {
 	Open(sha [32]byte) (*content.Reader, error)
 }
 
-// WARC is a WARC 1.1 file of versions, whose bytes are all determined: a warcinfo record, and a response record for each
-// version, or a resource record for one that was not fetched by HTTP. Each record is a gzip member, in which stored
-// deflate blocks hold the heads, followed by the version's segments as they are in the packs. The file is the same for
-// the same versions, in any archive with the same base. It may be used concurrently.
+// WARC is a WARC 1.1 file of versions, whose bytes are all determined: a warcinfo record, and a response record for
+// each version, or a resource record for one that was not fetched by HTTP. Each record is a gzip member, in which
+// stored deflate blocks hold the heads, followed by the version's segments as they are in the packs. The file is the
+// same for the same versions, in any archive with the same base. It may be used concurrently.
 type WARC struct {
 	meta     Meta
 	mint     ns.Mint
@@ -81,9 +81,9 @@ type record struct {
 
 // NewWARC plans a WARC file of the entries, in the order of their dates, because the order of a query's rows may differ
 // between archives. Dates are compared as the file says them, in milliseconds: an archive that imported the file knows
-// no more, and must write the same file. It takes ownership of the slice and drops repeated entries. Files inside versions
-// are left out, because a WARC holds what was fetched. Without entries it returns ErrEmpty; if all are left out, a problem
-// of status 422.
+// no more, and must write the same file. It takes ownership of the slice and drops repeated entries. Files inside
+// versions are left out, because a WARC holds what was fetched. Without entries it returns ErrEmpty; if all are left
+// out, a problem of status 422.
 //
 // A block digest covers the HTTP head, too. The archive computes it with a version's other digests; if it does not have
 // it for this head, as for versions of older programs, the bytes are read once, and the source remembers the digest.
@@ -125,7 +125,8 @@ func (w *WARC) iri(i int) string { return w.mint.Version(w.entries[i].ID) }
 
 // memberSize returns the length of a record's gzip member.
 func (w *WARC) memberSize(i int) int64 {
-	return int64(len(warc.MemberHead)) + warc.StoredSize(int64(w.records[i].head)) + w.entries[i].Ref.DeflateSize + int64(len(warc.MemberEnd)) + 8
+	return int64(len(warc.MemberHead)) + warc.StoredSize(int64(w.records[i].head)) + w.entries[i].Ref.DeflateSize +
+		int64(len(warc.MemberEnd)) + 8
 }
 
 // WriteTo writes the whole file. It returns the number of bytes written.
@@ -220,7 +221,8 @@ func (w *WARC) writeMember(out *section, c BundleContents, i int, skip int64) er
 // infoMember returns the gzip member of the warcinfo record.
 func (w *WARC) infoMember() []byte {
 	var fields strings.Builder
-	fmt.Fprintf(&fields, "software: odarchive\r\nformat: WARC File Format 1.1\r\nconformsTo: %s\r\n", "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/")
+	fmt.Fprintf(&fields, "software: odarchive\r\nformat: WARC File Format 1.1\r\nconformsTo: %s\r\n",
+		"http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/")
 	if base := oneLine(w.meta.Base); base != "" {
 		fmt.Fprintf(&fields, "isPartOf: %s\r\n", base)
 	}
@@ -231,7 +233,8 @@ func (w *WARC) infoMember() []byte {
 	sum := sha256.Sum256([]byte(block))
 	head := put(nil, "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Record-ID: ", w.infoID, "\r\nWARC-Date: ")
 	head = appendInstant(head, w.modified)
-	head = put(head, "\r\nWARC-Block-Digest: sha256:", hex.EncodeToString(sum[:]), "\r\nContent-Type: application/warc-fields\r\nContent-Length: ", fmt.Sprint(len(block)), "\r\n\r\n")
+	head = put(head, "\r\nWARC-Block-Digest: sha256:", hex.EncodeToString(sum[:]),
+		"\r\nContent-Type: application/warc-fields\r\nContent-Length: ", fmt.Sprint(len(block)), "\r\n\r\n")
 	text := append(head, block...)
 	crc := crc32.ChecksumIEEE(append(text[:len(text):len(text)], "\r\n\r\n"...))
 	b := append(warc.AppendStored([]byte(warc.MemberHead), text), warc.MemberEnd...)

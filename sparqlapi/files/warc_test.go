@@ -40,7 +40,8 @@ func (d *described) Fetched(id string) (archive.Fetched, error) {
 			continue
 		}
 		f := archive.Fetched{Version: catalog.Version{ID: id, URL: e.URL, Type: e.Type, At: e.At, Size: e.Ref.Size, Headers: http.Header{
-			"Content-Type": {"text/csv"}, "Content-Encoding": {"gzip"}, "Content-Length": {"12"}, "X-Odd": {"a\r\nSet-Cookie: b", ""}, "Bad Name": {"x"}, "Vary": {"Bücher"}}}}
+			"Content-Type": {"text/csv"}, "Content-Encoding": {"gzip"}, "Content-Length": {"12"}, "X-Odd": {"a\r\nSet-Cookie: b", ""},
+			"Bad Name": {"x"}, "Vary": {"Bücher"}}}}
 		if strings.HasPrefix(e.URL, "http") {
 			f.Visit = catalog.Activity{ID: "x", Status: 200, FinalURL: e.URL + "#end"}
 		}
@@ -49,7 +50,8 @@ func (d *described) Fetched(id string) (archive.Fetched, error) {
 	return archive.Fetched{}, archive.ErrNotFound
 }
 
-func (d *described) EachFetched(ids []string, f func(i int, v archive.Fetched, digest func(head [8]byte) ([32]byte, bool, error)) error) error {
+func (d *described) EachFetched(ids []string,
+	f func(i int, v archive.Fetched, digest func(head [8]byte) ([32]byte, bool, error)) error) error {
 	for i, id := range ids {
 		v, err := d.Fetched(id)
 		if err == nil {
@@ -136,7 +138,8 @@ func TestAWARCHoldsEveryVersionAsTheResponseItCameWith(t *testing.T) {
 	d := &described{world: sample(t), known: map[string][32]byte{}}
 	data := written(t, d, planWARC(t, d))
 	list := readWARC(t, data)
-	if len(list) != len(d.order)+1 || list[0].head.Get("WARC-Type") != "warcinfo" || !bytes.Contains(list[0].block, []byte("SELECT ?v { ?v a ?t }\r\n")) {
+	if len(list) != len(d.order)+1 || list[0].head.Get("WARC-Type") != "warcinfo" ||
+		!bytes.Contains(list[0].block, []byte("SELECT ?v { ?v a ?t }\r\n")) {
 		t.Fatalf("%d records, first %v %s", len(list), list[0].head, list[0].block)
 	}
 	before := ""
@@ -151,7 +154,8 @@ func TestAWARCHoldsEveryVersionAsTheResponseItCameWith(t *testing.T) {
 		sum, whole := sha256.Sum256(want), sha256.Sum256(r.block)
 		for name, want := range map[string]string{
 			"WARC-Payload-Digest": "sha256:" + hex.EncodeToString(sum[:]), "WARC-Block-Digest": "sha256:" + hex.EncodeToString(whole[:]),
-			"WARC-Date": e.At.Format("2006-01-02T15:04:05.000Z"), "WARC-Target-URI": targetURI(e.URL), "Odarchive-Version": iri, "WARC-Warcinfo-ID": list[0].head.Get("WARC-Record-ID"),
+			"WARC-Date": e.At.Format("2006-01-02T15:04:05.000Z"), "WARC-Target-URI": targetURI(e.URL), "Odarchive-Version": iri,
+			"WARC-Warcinfo-ID": list[0].head.Get("WARC-Record-ID"),
 		} {
 			if got := r.head.Get(name); got != want {
 				t.Errorf("%s: %s is %q, want %q", e.URL, name, got, want)
@@ -167,7 +171,8 @@ func TestAWARCHoldsEveryVersionAsTheResponseItCameWith(t *testing.T) {
 		if r.head.Get("WARC-Type") != "response" || !bytes.Equal(body, want) || r.head.Get("Odarchive-Final-Url") != e.URL+"#end" {
 			t.Errorf("%s: %v, %d bytes", e.URL, r.head, len(body))
 		}
-		const wantHead = "HTTP/1.1 200 OK\r\nX-Orig-Content-Encoding: gzip\r\nX-Orig-Content-Length: 12\r\nContent-Type: text/csv\r\nVary: Bücher\r\nX-Odd: a  Set-Cookie: b\r\nX-Odd: "
+		const wantHead = "HTTP/1.1 200 OK\r\nX-Orig-Content-Encoding: gzip\r\nX-Orig-Content-Length: 12\r\nContent-Type: " +
+			"text/csv\r\nVary: Bücher\r\nX-Odd: a  Set-Cookie: b\r\nX-Odd: "
 		if string(head) != wantHead {
 			t.Errorf("%s: head\n%q, want\n%q", e.URL, head, wantHead)
 		}
@@ -234,7 +239,8 @@ func TestAWACZNamesTheChecksumsAndPlacesOfItsRecords(t *testing.T) {
 			Bytes      int
 		}
 	}
-	if err := json.Unmarshal(files["datapackage.json"], &described); err != nil || described.Profile != "data-package" || len(described.Resources) != 3 {
+	if err := json.Unmarshal(files["datapackage.json"], &described); err != nil || described.Profile != "data-package" ||
+		len(described.Resources) != 3 {
 		t.Fatalf("%v: %s", err, files["datapackage.json"])
 	}
 	for _, r := range described.Resources {
@@ -258,7 +264,8 @@ func TestAWACZNamesTheChecksumsAndPlacesOfItsRecords(t *testing.T) {
 	for _, line := range lines {
 		key, object, _ := strings.Cut(line, " {")
 		var c struct{ URL, Offset, Length, Filename, Status string }
-		if err := json.Unmarshal([]byte("{"+object), &c); err != nil || places[c.Offset+" "+c.Length] != c.URL || c.Filename != "data.warc.gz" || key < before {
+		if err := json.Unmarshal([]byte("{"+object), &c); err != nil || places[c.Offset+" "+c.Length] != c.URL ||
+			c.Filename != "data.warc.gz" || key < before {
 			t.Errorf("%s: %v; there is %q", line, err, places[c.Offset+" "+c.Length])
 		}
 		before = key
@@ -282,7 +289,8 @@ func TestEveryPartOfAWARCOrWACZIsTheSameAsInTheWhole(t *testing.T) {
 			for _, n := range []int{1, 1000, len(whole)} {
 				var b bytes.Buffer
 				end := min(from+n, len(whole))
-				if k, err := file.WriteRange(&b, d.store, int64(from), int64(n)); err != nil || int(k) != end-from || !bytes.Equal(b.Bytes(), whole[from:end]) {
+				if k, err := file.WriteRange(&b, d.store, int64(from), int64(n)); err != nil || int(k) != end-from ||
+					!bytes.Equal(b.Bytes(), whole[from:end]) {
 					t.Fatalf("%T: %d bytes from %d on: %d, %v", file, n, from, k, err)
 				}
 			}
@@ -298,20 +306,23 @@ func TestWARCAndWACZAreServedInPartsAndUnderOneTag(t *testing.T) {
 	for _, kind := range []string{"warc", "wacz"} {
 		server := func(rows fakeQuery) string {
 			h := &BundleHandler{Archive: d, Contents: d.store, Source: d, Queries: rows, Mint: mint}
-			s := httptest.NewServer(problem.Handler(map[string]func(http.ResponseWriter, *http.Request) error{"warc": h.WARC, "wacz": h.WACZ}[kind]))
+			s := httptest.NewServer(
+				problem.Handler(map[string]func(http.ResponseWriter, *http.Request) error{"warc": h.WARC, "wacz": h.WACZ}[kind]))
 			t.Cleanup(s.Close)
 			return s.URL + "/?q="
 		}
 		address := server(rows) + "SELECT"
 		whole, data := do(t, "GET", address, "")
 		tag := whole.Header.Get("ETag")
-		if whole.StatusCode != 200 || whole.ContentLength != int64(len(data)) || tag == "" || whole.Header.Get("Content-Type") != "application/"+kind {
+		if whole.StatusCode != 200 || whole.ContentLength != int64(len(data)) || tag == "" ||
+			whole.Header.Get("Content-Type") != "application/"+kind {
 			t.Fatalf("%s: %d %v", kind, whole.StatusCode, whole.Header)
 		}
 		if head, _ := do(t, "HEAD", address, ""); head.ContentLength != whole.ContentLength || head.Header.Get("ETag") != tag {
 			t.Errorf("%s: HEAD %v", kind, head.Header)
 		}
-		if rest, got := do(t, "GET", address, "", "Range", "bytes=500-", "If-Range", tag); rest.StatusCode != 206 || !bytes.Equal(got, data[500:]) {
+		if rest, got := do(t, "GET", address, "", "Range", "bytes=500-", "If-Range", tag); rest.StatusCode != 206 ||
+			!bytes.Equal(got, data[500:]) {
 			t.Errorf("%s: resumed with %d, %d bytes", kind, rest.StatusCode, len(got))
 		}
 		if same, _ := do(t, "GET", address, "", "If-None-Match", tag); same.StatusCode != 304 {
@@ -388,7 +399,8 @@ func TestAHeadLongerThanADeflateBlockIsStoredInSeveral(t *testing.T) {
 
 func TestRecordIDsAreUUIDsOfVersion5(t *testing.T) {
 	t.Parallel()
-	if id := recordID("http://www.example.com/"); id != "<urn:uuid:fcde3c85-2270-590f-9e7c-ee003d65e0e2>" { // python3: uuid.uuid5(uuid.NAMESPACE_URL, ...)
+	if id := recordID("http://www.example.com/"); id != "<urn:uuid:fcde3c85-2270-590f-9e7c-ee003d65e0e2>" {
+		// python3: uuid.uuid5(uuid.NAMESPACE_URL, ...)
 		t.Error(id)
 	}
 }

@@ -14,14 +14,15 @@ import (
 // Timestamp is the layout of times in the addresses of web archives, in UTC.
 const MementoTimestamp = "20060102150405"
 
-// stamped is the part of such an address before the URL: up to 14 digits, and a modifier of two letters. Players ask with
-// id_ for the bytes as they are. This archive never changes them, so that all modifiers mean the same.
+// stamped is the part of such an address before the URL: up to 14 digits, and a modifier of two letters. Players ask
+// with id_ for the bytes as they are. This archive never changes them, so that all modifiers mean the same.
 var stamped = regexp.MustCompile(`^([0-9]{4,14})([a-z]{2}_)?$`)
 
 // starred is that part of the address of a calendar: of all versions, or of those of a year.
 var starred = regexp.MustCompile(`^([0-9]{0,14})\*$`)
 
-// calendar redirects to the page of a URL, with the year that the digits begin with. Other web archives have a calendar there.
+// calendar redirects to the page of a URL, with the year that the digits begin with. Other web archives have a calendar
+// there.
 func (m *Memento) calendar(w http.ResponseWriter, r *http.Request, address, digits string) error {
 	q := url.Values{"url": {address}}
 	if len(digits) >= 4 {
@@ -34,14 +35,15 @@ func (m *Memento) calendar(w http.ResponseWriter, r *http.Request, address, digi
 	return nil
 }
 
-// Web answers GET /web/{TIMESTAMP}{URL} as other web archives do: with the bytes of the version of that second, or with a
-// redirect to the one whose time is nearest. Without a timestamp, that is the latest one.
+// Web answers GET /web/{TIMESTAMP}{URL} as other web archives do: with the bytes of the version of that second, or with
+// a redirect to the one whose time is nearest. Without a timestamp, that is the latest one.
 func (m *Memento) Web(w http.ResponseWriter, r *http.Request) error {
 	first, stamp, modifier := r.PathValue("timestamp"), "", ""
 	var calendar []string
 	if found := stamped.FindStringSubmatch(first); found != nil {
 		stamp, modifier = found[1], found[2]
-	} else if calendar = starred.FindStringSubmatch(first); calendar == nil { // the route has taken the beginning of the address for a timestamp
+	} else if calendar = starred.FindStringSubmatch(first); calendar == nil {
+		// the route has taken the beginning of the address for a timestamp
 		r = r.Clone(r.Context())
 		r.SetPathValue("*", first+"/"+r.PathValue("*"))
 	}

@@ -111,7 +111,8 @@ func (p *Plan) steps(out *section, c BundleContents, offset int64) error {
 // aheadFrom is the number of bytes that must be left to write, so that fetching further entries is worth it.
 const aheadFrom = 1 << 20
 
-// fetchAhead fetches the bytes of entries before they are read, if they are in a bucket. It returns nil if they are not.
+// fetchAhead fetches the bytes of entries before they are read, if they are in a bucket. It returns nil if they are
+// not.
 func fetchAhead(c BundleContents, entries []Entry) *content.Ahead {
 	store, ok := c.(*content.Store)
 	if !ok {

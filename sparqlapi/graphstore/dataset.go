@@ -46,8 +46,8 @@ func (h *Handler) getDataset(w http.ResponseWriter, r *http.Request) error {
 	return h.send(w, r, sn, s, graphs, true)
 }
 
-// writeDataset replaces the dataset by the body (PUT), or adds the body to it (POST), in one transaction. PUT leaves the
-// graphs that belong to the server as they are, and refuses a body that has any of them.
+// writeDataset replaces the dataset by the body (PUT), or adds the body to it (POST), in one transaction. PUT leaves
+// the graphs that belong to the server as they are, and refuses a body that has any of them.
 func (h *Handler) writeDataset(w http.ResponseWriter, r *http.Request) error {
 	quads, err := h.body(w, r, "", true)
 	if err != nil {
@@ -84,7 +84,8 @@ func ownedGraph(g term.Key, instead string) error {
 	if g != "" {
 		name = "the graph <" + g.Value() + ">"
 	}
-	return problem.Newf(http.StatusConflict, "The graph belongs to the archive", "%s holds the archive's own records, which %s", name, instead)
+	return problem.Newf(http.StatusConflict, "The graph belongs to the archive", "%s holds the archive's own records, which %s", name,
+		instead)
 }
 
 // clearAll removes all graphs that do not belong to the server.

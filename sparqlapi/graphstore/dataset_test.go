@@ -19,20 +19,23 @@ func TestTheWholeDatasetIsReadAndWritten(t *testing.T) {
 	if strings.Count(nquads, "\n") != 4 || strings.Count(nquads, "<http://example.org/g> .") != 2 {
 		t.Errorf("got %s", nquads)
 	}
-	for accept, kind := range map[string]string{"*/*": "application/trig", "application/trig": "application/trig", "application/ld+json": "application/ld+json", "application/trix": "application/trix"} {
+	for accept, kind := range map[string]string{"*/*": "application/trig", "application/trig": "application/trig",
+		"application/ld+json": "application/ld+json", "application/trix": "application/trix"} {
 		res := ask(t, h, "GET", all, "", "Accept", accept)
 		body := want(t, res, 200, accept)
 		if res.Header.Get("Content-Type") != kind || res.Header.Get("ETag") == "" {
 			t.Errorf("Accept %s: %v", accept, res.Header)
 		}
 		h2, _ := newHandler(t, nil)
-		want(t, ask(t, h2, "POST", all, "<http://example.org/x> <http://example.org/p> <http://example.org/y> <http://example.org/z> .", "Content-Type", "application/n-quads"), 204, "before")
+		want(t, ask(t, h2, "POST", all, "<http://example.org/x> <http://example.org/p> <http://example.org/y> <http://example.org/z> .",
+			"Content-Type", "application/n-quads"), 204, "before")
 		want(t, ask(t, h2, "PUT", all, body, "Content-Type", kind), 204, "PUT of "+kind)
 		if got := want(t, ask(t, h2, "GET", all, "", "Accept", "application/n-quads"), 200, "again"); got != nquads {
 			t.Errorf("%s: got %s\nwant %s", kind, got, nquads)
 		}
 	}
-	want(t, ask(t, h, "POST", all, "<http://example.org/c> <http://example.org/p> <http://example.org/e> <http://example.org/g> .", "Content-Type", "application/n-quads"), 204, "POST adds")
+	want(t, ask(t, h, "POST", all, "<http://example.org/c> <http://example.org/p> <http://example.org/e> <http://example.org/g> .",
+		"Content-Type", "application/n-quads"), 204, "POST adds")
 	if got := want(t, ask(t, h, "GET", all, "", "Accept", "application/n-quads"), 200, "after POST"); strings.Count(got, "\n") != 5 {
 		t.Errorf("after POST: %s", got)
 	}
@@ -54,10 +57,12 @@ func TestAGraphComesAsQuadsWithItsName(t *testing.T) {
 	t.Parallel()
 	h, _ := newHandler(t, nil)
 	want(t, ask(t, h, "PUT", "/rdf-graph-store", dataset, "Content-Type", "application/trig"), 204, "PUT")
-	if got := want(t, ask(t, h, "GET", "/rdf-graph-store?graph=http://example.org/h", "", "Accept", "application/n-quads"), 200, "a named graph"); !strings.HasSuffix(got, " <http://example.org/h> .\n") || strings.Count(got, "\n") != 1 {
+	if got := want(t, ask(t, h, "GET", "/rdf-graph-store?graph=http://example.org/h", "", "Accept", "application/n-quads"), 200,
+		"a named graph"); !strings.HasSuffix(got, " <http://example.org/h> .\n") || strings.Count(got, "\n") != 1 {
 		t.Errorf("got %s", got)
 	}
-	if got := want(t, ask(t, h, "GET", "/rdf-graph-store?default", "", "Accept", "application/trig"), 200, "the default graph"); strings.Contains(got, "{") {
+	if got := want(t, ask(t, h, "GET", "/rdf-graph-store?default", "", "Accept", "application/trig"), 200,
+		"the default graph"); strings.Contains(got, "{") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -74,16 +79,20 @@ func TestReplacingTheDatasetLeavesTheServersOwnGraphs(t *testing.T) {
 		o.Owned = func(g term.Key) bool { return g == "" || g == term.IRI("http://example.org/catalog") }
 	})
 	const all, base = "/rdf-graph-store", "<http://example.org/own> <http://example.org/p> 1"
-	want(t, ask(t, h, "POST", all, base+" . GRAPH <http://example.org/catalog> { "+base+" } GRAPH <http://example.org/old> { "+base+" }", "Content-Type", "application/trig"), 204, "POST")
-	if got := want(t, ask(t, h, "PUT", all, base+" .", "Content-Type", "application/trig"), 409, "the default graph"); !strings.Contains(got, "the default graph holds the archive's own records") {
+	want(t, ask(t, h, "POST", all, base+" . GRAPH <http://example.org/catalog> { "+base+" } GRAPH <http://example.org/old> { "+base+" }",
+		"Content-Type", "application/trig"), 204, "POST")
+	if got := want(t, ask(t, h, "PUT", all, base+" .", "Content-Type", "application/trig"), 409,
+		"the default graph"); !strings.Contains(got, "the default graph holds the archive's own records") {
 		t.Error(got)
 	}
-	if got := want(t, ask(t, h, "PUT", all, "GRAPH <http://example.org/catalog> { "+base+" }", "Content-Type", "application/trig"), 409, "a catalog"); !strings.Contains(got, "http://example.org/catalog") {
+	if got := want(t, ask(t, h, "PUT", all, "GRAPH <http://example.org/catalog> { "+base+" }", "Content-Type", "application/trig"), 409,
+		"a catalog"); !strings.Contains(got, "http://example.org/catalog") {
 		t.Error(got)
 	}
 	for _, graph := range []string{"?default", "?graph=http://example.org/catalog"} {
 		for _, method := range []string{"PUT", "DELETE"} {
-			if got := want(t, ask(t, h, method, all+graph, one, "Content-Type", ttl), 409, method+" "+graph); !strings.Contains(got, "the archive's own records, which "+method) {
+			if got := want(t, ask(t, h, method, all+graph, one, "Content-Type", ttl), 409, method+" "+graph); !strings.Contains(got,
+				"the archive's own records, which "+method) {
 				t.Error(got)
 			}
 		}

@@ -3,9 +3,9 @@
 //
 // ?graph=IRI, ?default, or the request's own address below the endpoint (direct identification, §4.1) names a graph. A
 // named graph exists while it has a statement; the default graph always exists. Reading is open, writing needs
-// Options.Authorize. The endpoint itself, without the name of a graph, is the whole dataset in TriG, N-Quads, JSON-LD and
-// TriX (dataset.go); a POST of triples to it makes a new graph. Every write is one transaction. The body is parsed before the transaction begins, so that a slow
-// client does not block other writers.
+// Options.Authorize. The endpoint itself, without the name of a graph, is the whole dataset in TriG, N-Quads, JSON-LD
+// and TriX (dataset.go); a POST of triples to it makes a new graph. Every write is one transaction. The body is parsed
+// before the transaction begins, so that a slow client does not block other writers.
 package graphstore
 
 import (
@@ -33,8 +33,9 @@ type Options struct {
 	// MaxBody is the maximum size of a request's body in bytes, also after decompression; 0 means DefaultMaxBody. A
 	// body is held in memory while it is parsed.
 	MaxBody int64
-	// Owned reports whether a graph, "" for the default one, belongs to the server: PUT and DELETE of it are refused, and
-	// replacing the whole dataset leaves it as it is. POST adds to it. If Owned is nil, no graph belongs to the server.
+	// Owned reports whether a graph, "" for the default one, belongs to the server: PUT and DELETE of it are refused,
+	// and replacing the whole dataset leaves it as it is. POST adds to it. If Owned is nil, no graph belongs to the
+	// server.
 	Owned func(graph term.Key) bool
 	// Prefixes are used in the graphs that are sent.
 	Prefixes map[string]string
@@ -213,5 +214,6 @@ func (h *Handler) update(ctx context.Context, g term.Key, f func(t *triplestore.
 
 // offers returns the syntaxes in which graphs are available, best first.
 func offers() []rdfio.Syntax {
-	return []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD(), rdfio.RDFJSON(), rdfio.TriX(), rdfio.N3(), rdfio.TriG(), rdfio.NQuads()}
+	return []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD(), rdfio.RDFJSON(), rdfio.TriX(), rdfio.N3(),
+		rdfio.TriG(), rdfio.NQuads()}
 }

@@ -120,7 +120,8 @@ func TestTheLifeOfAGraph(t *testing.T) {
 		}
 		want(t, ask(t, h, "PUT", target, one, "Content-Type", ttl), 201, name+": a new graph")
 		res := ask(t, h, "GET", target, "", "Accept", nt)
-		if got := want(t, res, 200, name+": get"); got != oneNT || res.Header.Get("Content-Type") != nt || res.Header.Get("Vary") != "Accept" {
+		if got := want(t, res, 200, name+": get"); got != oneNT || res.Header.Get("Content-Type") != nt ||
+			res.Header.Get("Vary") != "Accept" {
 			t.Errorf("%s: got %q, %v", name, got, res.Header)
 		}
 		want(t, ask(t, h, "PUT", target, two, "Content-Type", ttl), 204, name+": replaced")
@@ -128,7 +129,9 @@ func TestTheLifeOfAGraph(t *testing.T) {
 			t.Errorf("%s: after PUT: %q", name, got)
 		}
 		want(t, ask(t, h, "POST", target, one, "Content-Type", ttl), 204, name+": added")
-		if got := want(t, ask(t, h, "GET", target, ""), 200, name+": get"); got != "@prefix ex: <http://example.org/> .\n\nex:a ex:b 1, 2 .\n" && got != "@prefix ex: <http://example.org/> .\n\nex:a ex:b 2, 1 .\n" {
+		if got := want(t, ask(t, h, "GET", target, ""), 200,
+			name+": get"); got != "@prefix ex: <http://example.org/> .\n\nex:a ex:b 1, 2 .\n" &&
+			got != "@prefix ex: <http://example.org/> .\n\nex:a ex:b 2, 1 .\n" {
 			t.Errorf("%s: after POST: %q", name, got)
 		}
 		res = ask(t, h, "HEAD", target, "")
@@ -199,9 +202,11 @@ func TestEveryRequestThatIsWrongIsTold(t *testing.T) {
 		{"wrong type", "PUT", "/rdf-graph-store/g", two, []string{"Content-Type", "text/csv"}, 415, "text/csv"},
 		{"unknown coding", "PUT", "/rdf-graph-store/g", two, []string{"Content-Type", ttl, "Content-Encoding", "br"}, 415, "gzip"},
 		{"syntax", "PUT", "/rdf-graph-store/g", "<a> <b>\n <c> , ;", []string{"Content-Type", ttl}, 400, `"line":2`},
-		{"named graphs", "PUT", "/rdf-graph-store/g", "<a:a> <a:b> <a:c> <a:g> .", []string{"Content-Type", "application/n-quads"}, 400, "a:g"},
+		{"named graphs", "PUT", "/rdf-graph-store/g", "<a:a> <a:b> <a:c> <a:g> .", []string{"Content-Type", "application/n-quads"}, 400,
+			"a:g"},
 		{"too large", "PUT", "/rdf-graph-store/g", strings.Repeat(one+"\n", 100), []string{"Content-Type", ttl}, 413, "2000"},
-		{"a bomb", "PUT", "/rdf-graph-store/g", gz(t, strings.Repeat(one+"\n", 1000)), []string{"Content-Type", ttl, "Content-Encoding", "gzip"}, 413, "limit"},
+		{"a bomb", "PUT", "/rdf-graph-store/g", gz(t, strings.Repeat(one+"\n", 1000)),
+			[]string{"Content-Type", ttl, "Content-Encoding", "gzip"}, 413, "limit"},
 		{"changed since", "PUT", "/rdf-graph-store/g", two, []string{"Content-Type", ttl, "If-Match", `W/"0"`}, 412, "changed"},
 		{"exists", "PUT", "/rdf-graph-store/g", two, []string{"Content-Type", ttl, "If-None-Match", `*`}, 412, "exists"},
 		{"not there to change", "PUT", "/rdf-graph-store/new", two, []string{"Content-Type", ttl, "If-Match", `*`}, 412, "changed"},
@@ -210,7 +215,8 @@ func TestEveryRequestThatIsWrongIsTold(t *testing.T) {
 		if got := want(t, res, c.status, c.name); !strings.Contains(got, c.says) {
 			t.Errorf("%s: %s does not say %q", c.name, got, c.says)
 		}
-		if c.status == 405 && res.Header.Get("Allow") == "" || c.status == 415 && res.Header.Get("Accept")+res.Header.Get("Accept-Encoding") == "" {
+		if c.status == 405 && res.Header.Get("Allow") == "" || c.status == 415 &&
+			res.Header.Get("Accept")+res.Header.Get("Accept-Encoding") == "" {
 			t.Errorf("%s: headers %v", c.name, res.Header)
 		}
 	}
@@ -248,7 +254,8 @@ func TestAnUnchangedGraphIsNotSentAgain(t *testing.T) {
 
 func TestBodiesComeInEverySyntax(t *testing.T) {
 	t.Parallel()
-	quad := term.Quad{S: term.IRI("http://example.org/a"), P: term.IRI("http://example.org/b"), O: term.Typed("1", "http://www.w3.org/2001/XMLSchema#integer")}
+	quad := term.Quad{S: term.IRI("http://example.org/a"), P: term.IRI("http://example.org/b"),
+		O: term.Typed("1", "http://www.w3.org/2001/XMLSchema#integer")}
 	h, _ := newHandler(t, nil)
 	for _, s := range rdfio.Syntaxes() {
 		var b strings.Builder
@@ -259,8 +266,10 @@ func TestBodiesComeInEverySyntax(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		want(t, ask(t, h, "PUT", "/rdf-graph-store/g", b.String(), "Content-Type", s.MediaType+"; charset=utf-8"), map[bool]int{true: 201, false: 204}[s.Name == "Turtle"], s.Name)
-		want(t, ask(t, h, "PUT", "/rdf-graph-store/g", gz(t, b.String()), "Content-Type", s.MediaType, "Content-Encoding", "gzip"), 204, s.Name+" in gzip")
+		want(t, ask(t, h, "PUT", "/rdf-graph-store/g", b.String(), "Content-Type", s.MediaType+"; charset=utf-8"),
+			map[bool]int{true: 201, false: 204}[s.Name == "Turtle"], s.Name)
+		want(t, ask(t, h, "PUT", "/rdf-graph-store/g", gz(t, b.String()), "Content-Type", s.MediaType, "Content-Encoding", "gzip"), 204,
+			s.Name+" in gzip")
 		if got := want(t, ask(t, h, "GET", "/rdf-graph-store/g", "", "Accept", nt), 200, s.Name); got != oneNT {
 			t.Errorf("%s: %q", s, got)
 		}
@@ -289,7 +298,8 @@ func TestBlankNodesOfTwoBodiesStayApart(t *testing.T) {
 func TestTripleTermsGoInAndOut(t *testing.T) {
 	t.Parallel()
 	h, _ := newHandler(t, nil)
-	const doc = "<http://example.org/r> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <http://example.org/a> <http://example.org/b> \"x\"@en--ltr )>> .\n"
+	const doc = "<http://example.org/r> <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( <http://example.org/a> " +
+		"<http://example.org/b> \"x\"@en--ltr )>> .\n"
 	want(t, ask(t, h, "PUT", "/rdf-graph-store/g", doc, "Content-Type", ttl), 201, "put")
 	if got := want(t, ask(t, h, "GET", "/rdf-graph-store/g", "", "Accept", nt), 200, "get"); got != doc {
 		t.Errorf("got %s", got)
@@ -311,7 +321,8 @@ func TestAGraphThatASyntaxCannotHoldIsNotAcceptable(t *testing.T) {
 	t.Parallel()
 	h, _ := newHandler(t, nil)
 	want(t, ask(t, h, "PUT", "/rdf-graph-store/g", "<a:a> <http://example.org/1> 2 .", "Content-Type", ttl), 201, "put")
-	if got := want(t, ask(t, h, "GET", "/rdf-graph-store/g", "", "Accept", "application/rdf+xml"), 406, "as XML"); !strings.Contains(got, "RDF/XML") {
+	if got := want(t, ask(t, h, "GET", "/rdf-graph-store/g", "", "Accept", "application/rdf+xml"), 406, "as XML"); !strings.Contains(got,
+		"RDF/XML") {
 		t.Errorf("got %s", got)
 	}
 }

@@ -34,7 +34,8 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, g term.Key) error 
 }
 
 // send answers with the quads of some graphs, with their names if named is set.
-func (h *Handler) send(w http.ResponseWriter, r *http.Request, sn *triplestore.Snapshot, s rdfio.Syntax, graphs []term.Pattern, named bool) error {
+func (h *Handler) send(w http.ResponseWriter, r *http.Request, sn *triplestore.Snapshot, s rdfio.Syntax, graphs []term.Pattern,
+	named bool) error {
 	tag := entityTag(sn)
 	header := w.Header()
 	header.Set("ETag", tag)
@@ -59,7 +60,8 @@ func (h *Handler) send(w http.ResponseWriter, r *http.Request, sn *triplestore.S
 
 // stream writes graphs. An error before the first byte is returned. After that it cuts the connection, so that the
 // client does not take the answer for complete.
-func (h *Handler) stream(w http.ResponseWriter, r *http.Request, sn *triplestore.Snapshot, graphs []term.Pattern, s rdfio.Syntax, named bool) error {
+func (h *Handler) stream(w http.ResponseWriter, r *http.Request, sn *triplestore.Snapshot, graphs []term.Pattern, s rdfio.Syntax,
+	named bool) error {
 	out := &countedWriter{w: w}
 	enc := rdfio.NewWriter(out, s, h.o.Prefixes)
 	var err error
@@ -109,7 +111,8 @@ func negotiate(w http.ResponseWriter, r *http.Request, offers []rdfio.Syntax) (r
 			return s, nil
 		}
 	}
-	return rdfio.Syntax{}, problem.New(http.StatusNotAcceptable, "Not acceptable", "this is available as "+strings.Join(mediaTypes(offers), ", "))
+	return rdfio.Syntax{}, problem.New(http.StatusNotAcceptable, "Not acceptable",
+		"this is available as "+strings.Join(mediaTypes(offers), ", "))
 }
 
 func mediaTypes(syntaxes []rdfio.Syntax) []string {

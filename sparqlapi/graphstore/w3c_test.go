@@ -64,7 +64,8 @@ func TestW3CGraphStoreProtocol(t *testing.T) {
 		}
 	}
 	h, _ := newHandler(t, nil)
-	want(t, ask(t, h, "PUT", "/rdf-graph-store/person/2.ttl", one, "Content-Type", ttl), 201, "the graph that a test deletes and none makes")
+	want(t, ask(t, h, "PUT", "/rdf-graph-store/person/2.ttl", one, "Content-Type", ttl), 201,
+		"the graph that a test deletes and none makes")
 	newPath := ""
 	for _, name := range entries {
 		request, response, ok := strings.Cut(comments[name], "#### Response")
@@ -72,7 +73,8 @@ func TestW3CGraphStoreProtocol(t *testing.T) {
 			t.Errorf("%s: no request and response", name)
 			continue
 		}
-		fill := strings.NewReplacer("http://$HOST$/$GRAPHSTORE$", base, "$GRAPHSTORE$", "/rdf-graph-store", "$HOST$", "archive.example", "$NEWPATH$", newPath)
+		fill := strings.NewReplacer("http://$HOST$/$GRAPHSTORE$", base, "$GRAPHSTORE$", "/rdf-graph-store", "$HOST$", "archive.example",
+			"$NEWPATH$", newPath)
 		head, body := message(fill.Replace(strings.TrimPrefix(strings.TrimSpace(request), "#### Request")))
 		method, target, _ := strings.Cut(strings.TrimSuffix(head[0], " HTTP/1.1"), " ")
 		r := httptest.NewRequest(method, target, strings.NewReader(repaired(name, body)))

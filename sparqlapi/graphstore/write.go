@@ -148,21 +148,25 @@ func (h *Handler) body(w http.ResponseWriter, r *http.Request, g term.Key, whole
 		if err != nil {
 			return nil, badBody(err)
 		}
-		if quads, err = h.parse(w, part, part.Header.Get("Content-Type"), part.FileName(), part.Header.Get("Content-Encoding"), g, whole, quads); err != nil {
+		if quads, err = h.parse(w, part, part.Header.Get("Content-Type"), part.FileName(), part.Header.Get("Content-Encoding"), g, whole,
+			quads); err != nil {
 			return nil, err
 		}
 	}
 }
 
 // parse parses one document and appends its statements to quads.
-func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file, encoding string, g term.Key, whole bool, quads []term.Quad) ([]term.Quad, error) {
+func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file, encoding string, g term.Key, whole bool,
+	quads []term.Quad) ([]term.Quad, error) {
 	s, ok := rdfio.ByMediaType(contentType)
-	if !ok && file != "" && (contentType == "" || strings.HasPrefix(contentType, "application/octet-stream") || strings.HasPrefix(contentType, "text/plain")) {
+	if !ok && file != "" && (contentType == "" || strings.HasPrefix(contentType, "application/octet-stream") ||
+		strings.HasPrefix(contentType, "text/plain")) {
 		s, ok = rdfio.ByExtension(file)
 	}
 	if !ok {
 		w.Header().Set("Accept", strings.Join(mediaTypes(rdfio.Syntaxes()), ", ")) // RFC 9110 §15.5.16
-		return nil, problem.Newf(http.StatusUnsupportedMediaType, "Not an RDF syntax", "%q is not one of %s", contentType, strings.Join(mediaTypes(rdfio.Syntaxes()), ", "))
+		return nil, problem.Newf(http.StatusUnsupportedMediaType, "Not an RDF syntax", "%q is not one of %s", contentType,
+			strings.Join(mediaTypes(rdfio.Syntaxes()), ", "))
 	}
 	switch strings.ToLower(encoding) {
 	case "", "identity":
@@ -177,7 +181,8 @@ func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file
 		w.Header().Set("Accept-Encoding", "gzip, zstd")
 		return nil, problem.Newf(http.StatusUnsupportedMediaType, "Unknown content coding", "%q is not gzip or zstd", encoding)
 	}
-	rd := rdfio.NewReader(body, s, rdfio.Options{File: file, Base: h.graphIRI(g), BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true, LongTags: true})
+	rd := rdfio.NewReader(body, s,
+		rdfio.Options{File: file, Base: h.graphIRI(g), BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true, LongTags: true})
 	for {
 		q, err := rd.Read()
 		if err == io.EOF {
@@ -191,7 +196,8 @@ func (h *Handler) parse(w http.ResponseWriter, body io.Reader, contentType, file
 			continue
 		}
 		if q.G != "" {
-			return nil, problem.With(http.StatusBadRequest, "More than one graph", fmt.Errorf("the body contains the graph %s", q.G.Value()), "graph", q.G.Value())
+			return nil, problem.With(http.StatusBadRequest, "More than one graph",
+				fmt.Errorf("the body contains the graph %s", q.G.Value()), "graph", q.G.Value())
 		}
 		q.G = g
 		quads = append(quads, q)

@@ -22,8 +22,8 @@ type Act struct {
 
 type actKey struct{}
 
-// With returns the request with an Act in its context, for Begin. line says who sends what. The caller must call End when the
-// request has been answered. A nil Log records nothing.
+// With returns the request with an Act in its context, for Begin. line says who sends what. The caller must call End
+// when the request has been answered. A nil Log records nothing.
 func WithAct(l *AuditLog, r *http.Request, line AuditLine) (*http.Request, *Act) {
 	if l == nil {
 		return r, nil
@@ -37,9 +37,9 @@ func WithAct(l *AuditLog, r *http.Request, line AuditLine) (*http.Request, *Act)
 	return r, a
 }
 
-// Begin records durably that a request is about to change something. who, if not "", replaces the name in its line. If that
-// fails, the error is the answer, and nothing may be changed. Begin does nothing when it is called again, and for requests
-// without an Act.
+// Begin records durably that a request is about to change something. who, if not "", replaces the name in its line. If
+// that fails, the error is the answer, and nothing may be changed. Begin does nothing when it is called again, and for
+// requests without an Act.
 func BeginAct(ctx context.Context, who string) error {
 	a, ok := ctx.Value(actKey{}).(*Act)
 	if !ok || a.begun {
@@ -56,7 +56,8 @@ func BeginAct(ctx context.Context, who string) error {
 		a.begun = true
 		return nil
 	}
-	p := &problem.Error{Status: http.StatusServiceUnavailable, Title: "The audit log cannot be written", Detail: "nothing was changed: what cannot be recorded is not done", RetryAfter: time.Minute, Cause: err}
+	p := &problem.Error{Status: http.StatusServiceUnavailable, Title: "The audit log cannot be written",
+		Detail: "nothing was changed: what cannot be recorded is not done", RetryAfter: time.Minute, Cause: err}
 	if disk.IsFull(err) {
 		p.Status, p.Detail = http.StatusInsufficientStorage, "nothing was changed: the disk is full"
 	}

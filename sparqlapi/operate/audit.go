@@ -1,9 +1,9 @@
 // Records who changed the archive over HTTP: when, what, from where, and how it ended.
 //
-// A Log is a folder of files with a line of JSON for each entry (FORMAT.md). A request has an entry before it may change
-// anything, which is durable, and a second one with its outcome. Each line has the digest of the line before it, so that a
-// line cannot be changed or removed later without changing all that follow. Whoever may write the files can still do that,
-// or cut off the end: what is to hold against them must note the latest digest elsewhere (Head).
+// A Log is a folder of files with a line of JSON for each entry (FORMAT.md). A request has an entry before it may
+// change anything, which is durable, and a second one with its outcome. Each line has the digest of the line before it,
+// so that a line cannot be changed or removed later without changing all that follow. Whoever may write the files can
+// still do that, or cut off the end: what is to hold against them must note the latest digest elsewhere (Head).
 //
 // The number of files is bounded, and the oldest goes first.
 

@@ -278,7 +278,8 @@ func TestHostileRequestsMakeOrdinaryLines(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, operate.AuditOptions{Now: func() time.Time { return time.Unix(0, 0) }})
 	evil := strings.Repeat("\n\"}{\x00\u2028\xff<", 1000)
-	if err := l.Append(&operate.AuditLine{Who: evil, Path: evil, Query: evil, Method: evil, From: evil, Request: evil, Body: evil, Note: evil}); err != nil {
+	if err := l.Append(&operate.AuditLine{Who: evil, Path: evil, Query: evil, Method: evil, From: evil, Request: evil, Body: evil,
+		Note: evil}); err != nil {
 		t.Fatal(err)
 	}
 	act(t, l, "a", evil, http.StatusOK)
@@ -299,7 +300,8 @@ func TestHostileRequestsMakeOrdinaryLines(t *testing.T) {
 
 func TestRedact(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"": "", "a=b": "a=b", "secret=x": "secret=-", "a;SECRET=x;b": "a;SECRET=-;b", "token=a&token=b": "token=-&token=-", "secret=": "secret=-", "secret=secret=x": "secret=-"} {
+	for in, want := range map[string]string{"": "", "a=b": "a=b", "secret=x": "secret=-", "a;SECRET=x;b": "a;SECRET=-;b",
+		"token=a&token=b": "token=-&token=-", "secret=": "secret=-", "secret=secret=x": "secret=-"} {
 		if got := operate.Redact(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}

@@ -70,14 +70,15 @@ func (a *ControlAPI) RunCampaign(w http.ResponseWriter, r *http.Request) error {
 }
 
 // MayRun returns nil if the caller of a request's context may have a document run, or else a problem of status 403. A
-// document sends a variable of the server's environment to the host that it names itself: who may direct the crawl could
-// have any of them sent to a host of theirs. So that needs the right to everything.
+// document sends a variable of the server's environment to the host that it names itself: who may direct the crawl
+// could have any of them sent to a host of theirs. So that needs the right to everything.
 func MayRun(ctx context.Context, d campaign.Document) error {
 	secret := d.Secret()
 	if caller, _ := access.Of(ctx); secret == "" || caller.Rights.Has(access.Admin) {
 		return nil
 	}
-	return problem.Newf(http.StatusForbidden, "The token lacks a right", "the document names a secret of the server (%.80q) and the host that gets it; this needs the right admin", secret)
+	return problem.Newf(http.StatusForbidden, "The token lacks a right",
+		"the document names a secret of the server (%.80q) and the host that gets it; this needs the right admin", secret)
 }
 
 // readCampaign reads a document in JSON, or in TOML if its type says so. Settings that do not exist are refused.
@@ -88,7 +89,8 @@ func readCampaign(contentType string, body []byte) (d campaign.Document, err err
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&d); err != nil {
-		return d, problem.Newf(http.StatusBadRequest, "Not a campaign", `expected {"name": "...", "seeds": ["https://..."], "scope": ["host"], ...}: %v`, err)
+		return d, problem.Newf(http.StatusBadRequest, "Not a campaign",
+			`expected {"name": "...", "seeds": ["https://..."], "scope": ["host"], ...}: %v`, err)
 	}
 	return d, nil
 }
@@ -106,7 +108,8 @@ func (a *ControlAPI) StopCampaign(w http.ResponseWriter, r *http.Request) error 
 	return a.orderCampaign(w, r, a.CampaignStore.Stop)
 }
 
-func (a *ControlAPI) orderCampaign(w http.ResponseWriter, r *http.Request, do func(context.Context, string) (campaign.Campaign, error)) error {
+func (a *ControlAPI) orderCampaign(w http.ResponseWriter, r *http.Request,
+	do func(context.Context, string) (campaign.Campaign, error)) error {
 	c, err := do(r.Context(), chi.URLParam(r, "name"))
 	if err != nil {
 		return campaignProblem(err)

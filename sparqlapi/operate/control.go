@@ -76,8 +76,9 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, err
 }
 
-// Inject answers POST /crawl/inject: [{"url", "score", "blacklisted"}], or an order as the others take it. Malformed URLs are left out: then the answer has
-// status 207 and names them. If all are malformed, or one with strict=1, nothing is done.
+// Inject answers POST /crawl/inject: [{"url", "score", "blacklisted"}], or an order as the others take it. Malformed
+// URLs are left out: then the answer has status 207 and names them. If all are malformed, or one with strict=1, nothing
+// is done.
 func (a *ControlAPI) Inject(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -89,7 +90,8 @@ func (a *ControlAPI) Inject(w http.ResponseWriter, r *http.Request) error {
 	}
 	var list []frontier.Injection
 	if err := json.Unmarshal(body, &list); err != nil {
-		return problem.Newf(http.StatusBadRequest, "Not a list of URLs", `expected [{"url": "https://...", "score": 1, "blacklisted": false}, ...]: %v`, err)
+		return problem.Newf(http.StatusBadRequest, "Not a list of URLs",
+			`expected [{"url": "https://...", "score": 1, "blacklisted": false}, ...]: %v`, err)
 	}
 	good, done := make([]frontier.Injection, 0, len(list)), injected{Given: len(list)}
 	var first error
@@ -129,8 +131,8 @@ func notCrawled(err error) error {
 	return problem.Wrap(http.StatusBadRequest, "Not a URL that can be crawled", err)
 }
 
-// Status answers GET /crawl/status: the state of the crawl, and what it waits for. Only who may direct the crawl is told
-// the names of workers.
+// Status answers GET /crawl/status: the state of the crawl, and what it waits for. Only who may direct the crawl is
+// told the names of workers.
 func (a *ControlAPI) Status(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.Progress.Status()
 	if err != nil {

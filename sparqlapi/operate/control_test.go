@@ -104,12 +104,15 @@ func TestOrdersReachTheCrawl(t *testing.T) {
 		h                   func(http.ResponseWriter, *http.Request) error
 		address, body, want string
 	}{
-		{a.Inject, "/crawl/inject", `[{"url":"http://a.example/","score":2.5},{"url":"http://b.example/","blacklisted":true}]`, `{"added":2,"given":2}`},
+		{a.Inject, "/crawl/inject", `[{"url":"http://a.example/","score":2.5},{"url":"http://b.example/","blacklisted":true}]`,
+			`{"added":2,"given":2}`},
 		{a.Inject, "/crawl/inject", `[]`, `{"added":0,"given":0}`},
 		{a.Order("requeue"), "/crawl/requeue", `{"targets":["http://a.example/","b.example"]}`, `{"urls":2,"unknown":[]}`},
 		{a.Order("drop"), "/crawl/drop", `{"targets":["b.example"],"why":"asked to"}`, `{"urls":1,"unknown":[]}`},
 		{a.Order("boost"), "/crawl/boost", `{"targets":["pattern:/x/"],"score":3,"dryRun":true}`, `{"urls":1,"unknown":[]}`},
-		{a.Inject, "/crawl/inject", `{"targets":["http://c.example/","mailto:x"],"score":2}`, `{"urls":1,"unknown":[],"bad":[{"index":1,"error":"not a URL that can be crawled: \"mailto:x\": the scheme \"mailto\" is not http, https or ftp"}]}`},
+		{a.Inject, "/crawl/inject", `{"targets":["http://c.example/","mailto:x"],"score":2}`,
+			`{"urls":1,"unknown":[],"bad":[{"index":1,"error":"not a URL that can be crawled: \"mailto:x\": the scheme \"mailto\" is not ` +
+				`http, https or ftp"}]}`},
 		{a.Pause, "/crawl/pause", `{"targets":["b.example"],"why":"asked to"}`, `{"urls":1,"unknown":[]}`},
 		{a.Resume, "/crawl/resume", `{"targets":["b.example"]}`, `{"urls":1,"unknown":[]}`},
 		{a.Orders, "/crawl/orders", "", `{"orders":[{"number":7,"at":"0001-01-01T00:00:00Z","order":"drop","urls":0,"done":false}]}`},
@@ -117,7 +120,8 @@ func TestOrdersReachTheCrawl(t *testing.T) {
 		{a.Resume, "/crawl/resume", "", `{"held":""}`},
 	} {
 		w := ask(step.h, "POST", step.address, step.body)
-		if w.Code != 200 && w.Code != 207 || w.Header().Get("Content-Type") != "application/json" || strings.TrimSpace(w.Body.String()) != step.want {
+		if w.Code != 200 && w.Code != 207 || w.Header().Get("Content-Type") != "application/json" ||
+			strings.TrimSpace(w.Body.String()) != step.want {
 			t.Errorf("%s: %d %s, want %s", step.address, w.Code, w.Body, step.want)
 		}
 	}
@@ -125,7 +129,8 @@ func TestOrdersReachTheCrawl(t *testing.T) {
 		t.Errorf("injected %+v", c.injected)
 	}
 	if want := []string{"requeue http://a.example/ b.example", "drop, asked to: b.example",
-		"try boost 3: pattern:/x/", "inject 2: http://c.example/", "pause, asked to: b.example", "resume b.example"}; !slices.Equal(c.ordered, want) {
+		"try boost 3: pattern:/x/", "inject 2: http://c.example/", "pause, asked to: b.example",
+		"resume b.example"}; !slices.Equal(c.ordered, want) {
 		t.Errorf("ordered %q", c.ordered)
 	}
 }
@@ -155,7 +160,8 @@ func TestAnOrderLeavesOutMalformedTargetsUnlessItIsStrict(t *testing.T) {
 			URLs int
 			Bad  []struct{ Index int }
 		}
-		if err := json.Unmarshal(w.Body.Bytes(), &done); err != nil || w.Code != 207 || done.URLs != 2 || fmt.Sprint(done.Bad) != "[{1} {2} {4}]" {
+		if err := json.Unmarshal(w.Body.Bytes(), &done); err != nil || w.Code != 207 || done.URLs != 2 ||
+			fmt.Sprint(done.Bad) != "[{1} {2} {4}]" {
 			t.Errorf("%s: %d %s, %v", name, w.Code, w.Body, err)
 		}
 		before := len(c.ordered)
@@ -163,7 +169,8 @@ func TestAnOrderLeavesOutMalformedTargetsUnlessItIsStrict(t *testing.T) {
 			t.Errorf("%s, strict: %d %s, ordered %q", name, w.Code, w.Body, c.ordered)
 		}
 	}
-	if want := []string{"drop, w: http://a.example/ b.example", "requeue, w: http://a.example/ b.example"}; !slices.Equal(slices.Sorted(slices.Values(c.ordered)), want) {
+	if want := []string{"drop, w: http://a.example/ b.example",
+		"requeue, w: http://a.example/ b.example"}; !slices.Equal(slices.Sorted(slices.Values(c.ordered)), want) {
 		t.Errorf("ordered %q", c.ordered)
 	}
 }
@@ -178,13 +185,18 @@ func TestBadOrdersAreProblemsAndDoNothing(t *testing.T) {
 		status        int
 		says          string
 	}{
-		{a.Inject, "/crawl/inject", `{"url":"http://a.example/"}`, 400, "expected ["}, {a.Inject, "/crawl/inject", ``, 400, "expected ["}, {a.Inject, "/crawl/inject", `[{"url":"bad"}]`, 400, "no scheme"},
-		{a.Order("requeue"), "/crawl/requeue", `{}`, 400, "targets"}, {a.Order("requeue"), "/crawl/requeue", `["a.example"]`, 400, "targets"}, {a.Order("requeue"), "/crawl/requeue", `{"targets":["bad"]}`, 400, "is no URL"},
-		{a.Order("drop"), "/crawl/drop", `{"targets":[],"why":"x"}`, 400, "targets"}, {a.Order("drop"), "/crawl/drop", `{"targets":["bad"]}`, 400, "is no URL"},
+		{a.Inject, "/crawl/inject", `{"url":"http://a.example/"}`, 400, "expected ["}, {a.Inject, "/crawl/inject", ``, 400, "expected ["},
+		{a.Inject, "/crawl/inject", `[{"url":"bad"}]`, 400, "no scheme"},
+		{a.Order("requeue"), "/crawl/requeue", `{}`, 400, "targets"},
+		{a.Order("requeue"), "/crawl/requeue", `["a.example"]`, 400, "targets"},
+		{a.Order("requeue"), "/crawl/requeue", `{"targets":["bad"]}`, 400, "is no URL"},
+		{a.Order("drop"), "/crawl/drop", `{"targets":[],"why":"x"}`, 400, "targets"},
+		{a.Order("drop"), "/crawl/drop", `{"targets":["bad"]}`, 400, "is no URL"},
 		{a.Inject, "/crawl/inject", strings.Repeat(" ", maxBody+1), 413, "bytes"},
 		{a.Copy, "/backup", `{"a":1}`, 400, "backup --json"}, {a.Copy, "/backup", `x`, 400, "backup --json"},
 	} {
-		if w := ask(step.h, "POST", step.address, step.body); w.Code != step.status || w.Header().Get("Content-Type") != problem.ContentType || !strings.Contains(w.Body.String(), step.says) {
+		if w := ask(step.h, "POST", step.address, step.body); w.Code != step.status ||
+			w.Header().Get("Content-Type") != problem.ContentType || !strings.Contains(w.Body.String(), step.says) {
 			t.Errorf("%s %.40s: %d %s, want %d with %q", step.address, step.body, w.Code, w.Body, step.status, step.says)
 		}
 	}
@@ -215,7 +227,8 @@ func TestHostsComeInPages(t *testing.T) {
 	if sizes != "100 100 50 " || len(slices.Compact(seen)) != 250 || !slices.IsSorted(seen) {
 		t.Errorf("pages of %s: %q", sizes, seen)
 	}
-	for address, want := range map[string]string{"?host=h001": `"host":"h001"`, "?limit=1": `"after":"h000"`, "?limit=250&after=h248": `"h249"`} {
+	for address, want := range map[string]string{"?host=h001": `"host":"h001"`, "?limit=1": `"after":"h000"`,
+		"?limit=250&after=h248": `"h249"`} {
 		if w := ask(a.Hosts, "GET", "/crawl/hosts"+address, ""); w.Code != 200 || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d %s", address, w.Code, w.Body)
 		}
@@ -228,7 +241,8 @@ func TestHostsComeInPages(t *testing.T) {
 	if w := ask(a.Status, "GET", "/crawl/status", ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"urls":7`) {
 		t.Errorf("status: %d %s", w.Code, w.Body)
 	}
-	for rights, want := range map[access.Right]string{0: `"worker 1"`, access.Read | access.Update: `"worker 1"`, access.Crawl: `"machine/7"`, access.Admin: `"machine/7"`} {
+	for rights, want := range map[access.Right]string{0: `"worker 1"`, access.Read | access.Update: `"worker 1"`,
+		access.Crawl: `"machine/7"`, access.Admin: `"machine/7"`} {
 		as := func(w http.ResponseWriter, r *http.Request) error {
 			return a.Status(w, r.WithContext(access.With(r.Context(), access.Caller{Rights: rights})))
 		}

@@ -20,7 +20,8 @@ func (a *ControlAPI) Copy(w http.ResponseWriter, r *http.Request) error {
 	if len(body) > 0 {
 		since = new(backup.Info)
 		if err := json.Unmarshal(body, since); err != nil || since.ID == "" {
-			return problem.New(http.StatusBadRequest, "Not a backup's description", "expected the output of `odarchive backup --json` for the earlier backup, or no body")
+			return problem.New(http.StatusBadRequest, "Not a backup's description",
+				"expected the output of `odarchive backup --json` for the earlier backup, or no body")
 		}
 	}
 	out := &delayed{w: w}

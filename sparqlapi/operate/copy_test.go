@@ -84,7 +84,8 @@ func TestASmallBackupArrivesWhole(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{0, 300, delayedBytes, delayedBytes + 1, 1 << 20} {
 		rec := httptest.NewRecorder()
-		if aborted, _ := copyOf(t, size, nil, rec); aborted || rec.Code != 200 || rec.Body.Len() != size || rec.Header().Get("Content-Type") != "application/octet-stream" {
+		if aborted, _ := copyOf(t, size, nil, rec); aborted || rec.Code != 200 || rec.Body.Len() != size ||
+			rec.Header().Get("Content-Type") != "application/octet-stream" {
 			t.Errorf("%d bytes: aborted %t, %d, %d bytes", size, aborted, rec.Code, rec.Body.Len())
 		}
 	}

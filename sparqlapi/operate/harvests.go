@@ -41,7 +41,8 @@ func (a *ControlAPI) Harvests(w http.ResponseWriter, r *http.Request) error {
 func (a *ControlAPI) PlanHarvest(w http.ResponseWriter, r *http.Request) error {
 	var p timetable.Plan
 	if err := readPlan(w, r, &p); err != nil {
-		return problem.Newf(http.StatusBadRequest, "Not a harvest", `expected {"kind": "ckan", "url": "https://...", "every": "24h"}: %v`, err)
+		return problem.Newf(http.StatusBadRequest, "Not a harvest", `expected {"kind": "ckan", "url": "https://...", "every": "24h"}: %v`,
+			err)
 	}
 	planned, err := a.HarvestTable.PlanHarvest(r.Context(), p)
 	if err != nil {
@@ -50,8 +51,8 @@ func (a *ControlAPI) PlanHarvest(w http.ResponseWriter, r *http.Request) error {
 	return answer.JSON(w, r, planned)
 }
 
-// OrderHarvest returns a handler of POST /harvests/{id}/run, /pause and /resume, and DELETE /harvests/{id}. The reason of a
-// pause is ?why=.
+// OrderHarvest returns a handler of POST /harvests/{id}/run, /pause and /resume, and DELETE /harvests/{id}. The reason
+// of a pause is ?why=.
 func (a *ControlAPI) OrderHarvest(order string) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		planned, err := a.HarvestTable.OrderHarvest(r.Context(), target.Value(r, "id"), order, r.URL.Query().Get("why"))
@@ -62,8 +63,8 @@ func (a *ControlAPI) OrderHarvest(order string) func(http.ResponseWriter, *http.
 	}
 }
 
-// AnswerQuestion answers POST /harvests/answer: {"portal", "answer": "withdraw" or "keep"}. The answer is the question as it
-// was.
+// AnswerQuestion answers POST /harvests/answer: {"portal", "answer": "withdraw" or "keep"}. The answer is the question
+// as it was.
 func (a *ControlAPI) AnswerQuestion(w http.ResponseWriter, r *http.Request) error {
 	var order struct {
 		Portal string        `json:"portal"`

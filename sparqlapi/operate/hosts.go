@@ -41,7 +41,8 @@ func (a *ControlAPI) HostSettings(w http.ResponseWriter, r *http.Request) error 
 	return answer.JSON(w, r, map[string]any{"rules": a.Settings.HostRules()})
 }
 
-// SetHosts answers POST /crawl/settings: {"match", "set": {"delay": "10s", ...}}. The answer is the rule as it is stored.
+// SetHosts answers POST /crawl/settings: {"match", "set": {"delay": "10s", ...}}. The answer is the rule as it is
+// stored.
 func (a *ControlAPI) SetHosts(w http.ResponseWriter, r *http.Request) error {
 	o, err := readHostOrder(w, r, func(o hostOrder) bool { return o.Match != "" && len(o.Set) > 0 })
 	if err != nil {
@@ -102,7 +103,9 @@ func readHostOrder(w http.ResponseWriter, r *http.Request, whole func(hostOrder)
 		return o, err
 	}
 	if json.Unmarshal(body, &o) != nil || !whole(o) {
-		return o, problem.New(http.StatusBadRequest, "Not an order about hosts", `expected {"match": "*.example.org", "set": {"delay": "10s"}}, {"match": "*.example.org", "why": "..."} or {"host": "data.example.org"}`)
+		return o, problem.New(http.StatusBadRequest, "Not an order about hosts",
+			`expected {"match": "*.example.org", "set": {"delay": "10s"}}, {"match": "*.example.org", "why": "..."} or {"host": `+
+				`"data.example.org"}`)
 	}
 	return o, nil
 }

@@ -77,7 +77,8 @@ func TestSettingsOfHostsAreOrdersOverHTTP(t *testing.T) {
 		{a.ForgetHost, "POST", "/", `{"match":"data.example.org"}`, 400, "expected", ""},
 	} {
 		w := ask(c.do, c.method, c.path, c.body)
-		if got := w.Body.String(); w.Code != c.status || !strings.Contains(got, c.want) || c.wantNot != "" && strings.Contains(got, c.wantNot) {
+		if got := w.Body.String(); w.Code != c.status || !strings.Contains(got, c.want) || c.wantNot != "" &&
+			strings.Contains(got, c.wantNot) {
 			t.Errorf("%s %s %s: %d %s", c.method, c.path, c.body, w.Code, got)
 		}
 	}

@@ -66,15 +66,16 @@ func (a *ControlAPI) Resume(w http.ResponseWriter, r *http.Request) error {
 	return answer.JSON(w, r, map[string]string{"held": a.Crawl.Held()})
 }
 
-// carryOut carries out the order in a request's body. Malformed targets are left out: then the answer has status 207 and
-// names them. If all are malformed, or one with strict=1, nothing is done.
+// carryOut carries out the order in a request's body. Malformed targets are left out: then the answer has status 207
+// and names them. If all are malformed, or one with strict=1, nothing is done.
 func (a *ControlAPI) carryOut(w http.ResponseWriter, r *http.Request, kind string, body []byte) error {
 	var o order
 	if err := json.Unmarshal(body, &o); err != nil || len(o.Targets) == 0 {
 		return problem.New(http.StatusBadRequest, "Not an order", orderShape)
 	}
 	if kind == frontier.OrderBoost && o.Score == nil {
-		return problem.New(http.StatusBadRequest, "Not an order", `boost needs a "score"; 0 is that of a new URL, and a greater one is visited sooner`)
+		return problem.New(http.StatusBadRequest, "Not an order",
+			`boost needs a "score"; 0 is that of a new URL, and a greater one is visited sooner`)
 	}
 	var done ordered
 	var first error

@@ -56,8 +56,8 @@ func eachEntry(fsys disk.FS, dir string, f func(name, text string) error) error 
 	return nil
 }
 
-// Last returns the latest requests in a folder, newest first, at most limit; if before > 0, those whose line has a smaller
-// number.
+// Last returns the latest requests in a folder, newest first, at most limit; if before > 0, those whose line has a
+// smaller number.
 func LastAct(fsys disk.FS, dir string, limit int, before uint64) ([]AuditEntry, error) {
 	var list []AuditEntry
 	at := map[uint64]int{} // of entries without an end

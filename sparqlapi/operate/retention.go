@@ -22,8 +22,8 @@ func (a *ControlAPI) RetentionPlan(w http.ResponseWriter, r *http.Request) error
 	return retained(w, r, plan, err)
 }
 
-// ApplyRetention answers POST /retention: it takes away what the rules of retention do not keep. The bytes leave the disk
-// soon afterwards.
+// ApplyRetention answers POST /retention: it takes away what the rules of retention do not keep. The bytes leave the
+// disk soon afterwards.
 func (a *ControlAPI) ApplyRetention(w http.ResponseWriter, r *http.Request) error {
 	plan, err := a.Retained.ApplyRetention(r.Context())
 	return retained(w, r, plan, err)

@@ -61,8 +61,8 @@ func (a *ControlAPI) ScopeTest(w http.ResponseWriter, r *http.Request) error {
 	return answer.JSON(w, r, map[string]any{"url": q.URL, "inScope": why == "", "why": why})
 }
 
-// ChangeScope returns a handler of POST /crawl/scope/allow, /deny and /remove: {"rules", "why"}. If a rule is malformed,
-// nothing is done.
+// ChangeScope returns a handler of POST /crawl/scope/allow, /deny and /remove: {"rules", "why"}. If a rule is
+// malformed, nothing is done.
 func (a *ControlAPI) ChangeScope(what string) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		body, err := readBody(w, r)
@@ -74,7 +74,8 @@ func (a *ControlAPI) ChangeScope(what string) func(http.ResponseWriter, *http.Re
 			Why   string   `json:"why"`
 		}
 		if err := json.Unmarshal(body, &order); err != nil || len(order.Rules) == 0 {
-			return problem.New(http.StatusBadRequest, "Not rules", `expected {"rules": ["host:data.example.org", "type:video/*"], "why": "..."}`)
+			return problem.New(http.StatusBadRequest, "Not rules",
+				`expected {"rules": ["host:data.example.org", "type:video/*"], "why": "..."}`)
 		}
 		rules := make([]*scope.Rule, len(order.Rules))
 		for i, text := range order.Rules {

@@ -10,7 +10,8 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// Series answers GET /crawl/series?from=&to=&step=: what was visited over time. Without parameters: the last day, by the hour.
+// Series answers GET /crawl/series?from=&to=&step=: what was visited over time. Without parameters: the last day, by
+// the hour.
 func (a *ControlAPI) Series(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	now := time.Now

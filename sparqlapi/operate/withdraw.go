@@ -21,8 +21,8 @@ type Withdrawals interface {
 	Withdraw(ctx context.Context, o catalog.WithdrawalOrder) (catalog.Withdrawn, error)
 }
 
-// Withdraw answers POST /withdraw: {"targets", "reason", "basis", "status", "copies", "dryRun"}. The versions are withdrawn
-// when it answers; their bytes leave the disk soon afterwards.
+// Withdraw answers POST /withdraw: {"targets", "reason", "basis", "status", "copies", "dryRun"}. The versions are
+// withdrawn when it answers; their bytes leave the disk soon afterwards.
 func (a *ControlAPI) Withdraw(w http.ResponseWriter, r *http.Request) error {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -30,7 +30,8 @@ func (a *ControlAPI) Withdraw(w http.ResponseWriter, r *http.Request) error {
 	}
 	var o catalog.WithdrawalOrder
 	if err := json.Unmarshal(body, &o); err != nil {
-		return problem.New(http.StatusBadRequest, "Not an order", `expected {"targets": ["version IRI or URL"], "reason": "...", "basis": "...", "status": 451, "copies": false, "dryRun": false}`)
+		return problem.New(http.StatusBadRequest, "Not an order",
+			`expected {"targets": ["version IRI or URL"], "reason": "...", "basis": "...", "status": 451, "copies": false, "dryRun": false}`)
 	}
 	return a.withdraw(w, r, o)
 }
@@ -38,7 +39,8 @@ func (a *ControlAPI) Withdraw(w http.ResponseWriter, r *http.Request) error {
 // WithdrawVersion answers DELETE of a version IRI, ?reason=&basis=&status=&copies=1.
 func (a *ControlAPI) WithdrawVersion(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
-	o := catalog.WithdrawalOrder{Targets: []string{chi.URLParam(r, "id")}, Reason: q.Get("reason"), Basis: q.Get("basis"), Copies: q.Get("copies") == "1"}
+	o := catalog.WithdrawalOrder{Targets: []string{chi.URLParam(r, "id")}, Reason: q.Get("reason"), Basis: q.Get("basis"),
+		Copies: q.Get("copies") == "1"}
 	if s := q.Get("status"); s != "" {
 		var err error
 		if o.Status, err = strconv.Atoi(s); err != nil {
@@ -56,7 +58,8 @@ func (a *ControlAPI) withdraw(w http.ResponseWriter, r *http.Request, o catalog.
 		return problem.Wrap(http.StatusBadRequest, "Not an order", err)
 	}
 	if shared, ok := errors.AsType[*archive.SharedError](err); ok {
-		return &problem.Error{Status: http.StatusConflict, Title: "Other versions have the same bytes", Detail: shared.Error(), Cause: err, Fields: map[string]any{"copies": shared.Others}}
+		return &problem.Error{Status: http.StatusConflict, Title: "Other versions have the same bytes", Detail: shared.Error(), Cause: err,
+			Fields: map[string]any{"copies": shared.Others}}
 	}
 	if err != nil {
 		return err

@@ -115,7 +115,8 @@ func Write(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	if e.Status >= http.StatusInternalServerError {
-		o.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "status", e.Status, "err", cmp.Or(e.Cause, err))
+		o.Log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "status", e.Status, "err",
+			cmp.Or(e.Cause, err))
 	}
 	e.header(w.Header()) // a page has them, too
 	if o.Page != nil && o.Page(w, r, e) {
@@ -124,8 +125,8 @@ func Write(w http.ResponseWriter, r *http.Request, err error) {
 	Send(w, r, e)
 }
 
-// Send writes the document of e, without a Table, and logs nothing. The document has the id of the request, if the answer has
-// one (X-Request-Id), as "request".
+// Send writes the document of e, without a Table, and logs nothing. The document has the id of the request, if the
+// answer has one (X-Request-Id), as "request".
 func Send(w http.ResponseWriter, r *http.Request, e *Error) {
 	if id := w.Header().Get("X-Request-Id"); id != "" && e.Fields["request"] == nil {
 		named := *e
@@ -142,7 +143,8 @@ func Send(w http.ResponseWriter, r *http.Request, e *Error) {
 	}
 	body = append(body, '\n')
 	h := w.Header()
-	for _, stale := range []string{"Content-Encoding", "Content-Range", "Content-Disposition", "ETag", "Last-Modified", "Memento-Datetime"} {
+	for _, stale := range []string{"Content-Encoding", "Content-Range", "Content-Disposition", "ETag", "Last-Modified",
+		"Memento-Datetime"} {
 		h.Del(stale)
 	}
 	h.Set("Content-Type", ContentType)

@@ -47,7 +47,8 @@ func TestEachErrorHasOneAnswer(t *testing.T) {
 		{"a deadline", fmt.Errorf("query: %w", context.DeadlineExceeded), 503, "The request exceeded its time limit", ""},
 		{"too large", &http.MaxBytesError{Limit: 10}, 413, "The request is too large", "at most 10 bytes are allowed"},
 		{"unsupported", fmt.Errorf("patch: %w", errors.ErrUnsupported), 501, "Not supported", "patch: unsupported operation"},
-		{"a full disk, not public", fmt.Errorf("replace: %w", &fs.PathError{Op: "write", Path: "/var/secret", Err: syscall.ENOSPC}), 507, "The server's disk is full", "There is no room for temporary files."},
+		{"a full disk, not public", fmt.Errorf("replace: %w", &fs.PathError{Op: "write", Path: "/var/secret", Err: syscall.ENOSPC}), 507,
+			"The server's disk is full", "There is no room for temporary files."},
 		{"unknown, not public", errors.New("open /var/secret: denied"), 500, "Internal server error", "The server's log has the cause."},
 		{"no title", problem.New(418, "", ""), 418, "I'm a teapot", ""},
 	} {
@@ -60,7 +61,8 @@ func TestEachErrorHasOneAnswer(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if res.StatusCode != c.status || doc.Status != c.status || doc.Title != c.title || doc.Detail != c.detail || doc.Type != "about:blank" {
+		if res.StatusCode != c.status || doc.Status != c.status || doc.Title != c.title || doc.Detail != c.detail ||
+			doc.Type != "about:blank" {
 			t.Errorf("%s: got %d %+v, want %d %q %q", c.name, res.StatusCode, doc, c.status, c.title, c.detail)
 		}
 		if got := res.Header.Get("Content-Type"); got != problem.ContentType {
@@ -148,7 +150,8 @@ func TestAPageMayStandInForTheDocument(t *testing.T) {
 	if body, _ := io.ReadAll(res.Body); string(body) != "<h1>Unknown</h1>" || res.StatusCode != 404 {
 		t.Errorf("got %d %q", res.StatusCode, body)
 	}
-	if res := answer(t, o, httptest.NewRequest("GET", "/", nil), problem.New(404, "Unknown", "")); res.Header.Get("Content-Type") != problem.ContentType {
+	if res := answer(t, o, httptest.NewRequest("GET", "/", nil),
+		problem.New(404, "Unknown", "")); res.Header.Get("Content-Type") != problem.ContentType {
 		t.Errorf("a program got %v", res.Header)
 	}
 }

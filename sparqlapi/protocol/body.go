@@ -122,7 +122,8 @@ func (in *incoming) tooLarge() error {
 
 // tooLarge is the error of a query or update that is longer than its limit.
 func tooLarge(what string, limit int64) error {
-	return problem.Newf(http.StatusRequestEntityTooLarge, "The request is too large", "The text of %s may have at most %d bytes here.", article(what), limit)
+	return problem.Newf(http.StatusRequestEntityTooLarge, "The request is too large", "The text of %s may have at most %d bytes here.",
+		article(what), limit)
 }
 
 func article(what string) string {

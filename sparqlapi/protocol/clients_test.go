@@ -23,8 +23,8 @@ import (
 // SPARQLUpdateStore), fetch-sparql-endpoint, Comunica 3, Jena 4.5 (QueryExecutionHTTP in its three modes,
 // UpdateExecutionHTTP, RDFConnection, SERVICE), and YASGUI in Chromium (@triply/yasgui 4.2, @zazuko/yasgui 4.6). The
 // requests of RDF4J (SPARQLRepository), of Jena's rsparql and of an update by YASGUI are written by hand. The files in
-// testdata/clients are the request line, the headers that matter, an empty line and the body. Each must get an answer that
-// it can read.
+// testdata/clients are the request line, the headers that matter, an empty line and the body. Each must get an answer
+// that it can read.
 func TestRequestsAsClientsSendThem(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/clients/*.http")
@@ -70,7 +70,8 @@ func TestRequestsAsClientsSendThem(t *testing.T) {
 			if !rows && !graph || len(answer) == 0 && !strings.Contains(file, "describe") {
 				t.Errorf("answered with %q and %d bytes", kind, len(answer))
 			}
-			if accept := header.Get("Accept"); !strings.Contains(accept, kind) && !strings.Contains(accept, "*/*") && !strings.Contains(file, "rdflib") {
+			if accept := header.Get("Accept"); !strings.Contains(accept, kind) && !strings.Contains(accept, "*/*") &&
+				!strings.Contains(file, "rdflib") {
 				t.Errorf("answered with %s to Accept: %s", kind, accept)
 			}
 		})
@@ -80,9 +81,11 @@ func TestRequestsAsClientsSendThem(t *testing.T) {
 func TestTheServiceDescriptionNamesExtensionsAndLimits(t *testing.T) {
 	t.Parallel()
 	engine := sparql.New(sparql.Options{Prefixes: map[string]string{"dct": "http://purl.org/dc/terms/"}})
-	srv := serve(t, numbers(1), protocol.Options{Engine: engine, MaxQuery: 1234, Anonymous: protocol.Limits{Timeout: 5 * time.Second, Rows: 99}})
+	srv := serve(t, numbers(1),
+		protocol.Options{Engine: engine, MaxQuery: 1234, Anonymous: protocol.Limits{Timeout: 5 * time.Second, Rows: 99}})
 	_, body := get(t, srv, nil, "text/turtle")
-	for _, want := range []string{"sd:languageExtension", "sh:declare", `"dct"`, `"http://purl.org/dc/terms/"^^xsd:anyURI`, "need not be declared", "sparql12-query", "1234 bytes", "compute for 5s", "99 rows"} {
+	for _, want := range []string{"sd:languageExtension", "sh:declare", `"dct"`, `"http://purl.org/dc/terms/"^^xsd:anyURI`,
+		"need not be declared", "sparql12-query", "1234 bytes", "compute for 5s", "99 rows"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("%q is missing in\n%s", want, body)
 		}

@@ -66,8 +66,8 @@ const formats = "http://www.w3.org/ns/formats/"
 // shacl is the namespace whose sh:declare names the prefixes that a query need not declare (SHACL §5.2.1).
 const shacl = "http://www.w3.org/ns/shacl#"
 
-// extensions are what the endpoint understands beyond SPARQL 1.1: SPARQL 1.2 (triple terms, base directions), and LATERAL
-// as Jena documents it.
+// extensions are what the endpoint understands beyond SPARQL 1.1: SPARQL 1.2 (triple terms, base directions), and
+// LATERAL as Jena documents it.
 var extensions = []string{"https://www.w3.org/TR/sparql12-query/", "https://jena.apache.org/documentation/query/lateral-join.html"}
 
 // limits says in a sentence what a client without the token may ask for.
@@ -117,7 +117,8 @@ func (h *Handler) description(endpoint string, ds term.Dataset) ([]term.Quad, er
 		add(declared, shacl+"prefix", term.String(prefix))
 		add(declared, shacl+"namespace", term.Typed(h.o.Engine.Prefixes()[prefix], xsd.NS+"anyURI"))
 	}
-	for _, f := range []string{"SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV", "Turtle", "N-Triples", "RDF_XML", "JSON-LD"} {
+	for _, f := range []string{"SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV", "Turtle",
+		"N-Triples", "RDF_XML", "JSON-LD"} {
 		add(service, sd.ResultFormat, term.IRI(formats+f))
 	}
 	if h.o.Federated {

@@ -14,7 +14,8 @@ func TestAnUpdateThatWaitsForTheBackupUntilItsTimeIsOverBlamesTheBackup(t *testi
 	t.Parallel()
 	var p *problem.Error
 	err := ProblemOf(fmt.Errorf("update: %w: %w", kv.ErrUnacknowledged, sparql.ErrTimeout))
-	if !errors.As(err, &p) || p.Title != "The backup does not have it" || p.Status != 503 || p.RetryAfter == 0 || p.Fields["timedOut"] != nil {
+	if !errors.As(err, &p) || p.Title != "The backup does not have it" || p.Status != 503 || p.RetryAfter == 0 ||
+		p.Fields["timedOut"] != nil {
 		t.Errorf("%+v", err)
 	}
 }

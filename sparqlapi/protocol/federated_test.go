@@ -59,7 +59,8 @@ func TestAnAnswerThatAnotherEndpointMayHaveCutSaysSo(t *testing.T) {
 func TestATimeLimitThatEndsInAServiceIs503(t *testing.T) {
 	t.Parallel()
 	const rows = "<x:1>\n<x:2>\n"
-	for name, sent := range map[string]string{"nothing": "", "a head": "?x\n", "rows": "?x\n" + rows, "half a row": "?x\n" + rows + "<x:", "many rows": "?x\n" + strings.Repeat(rows, 5000)} {
+	for name, sent := range map[string]string{"nothing": "", "a head": "?x\n", "rows": "?x\n" + rows, "half a row": "?x\n" + rows + "<x:",
+		"many rows": "?x\n" + strings.Repeat(rows, 5000)} {
 		for _, silent := range []string{"", "SILENT "} {
 			t.Run(silent+name, func(t *testing.T) {
 				t.Parallel()
@@ -74,9 +75,13 @@ func TestATimeLimitThatEndsInAServiceIs503(t *testing.T) {
 				}))
 				t.Cleanup(other.Close)
 				t.Cleanup(func() { close(over) })
-				srv := serve(t, numbers(2), protocol.Options{Engine: sparql.New(sparql.Options{Service: &sparql.Federation{Allow: []string{"*"}}})})
-				resp, body := get(t, srv, url.Values{"query": {"SELECT (COUNT(*) AS ?n) { SERVICE " + silent + "<" + other.URL + "> { ?x ?y ?z } }"}, "timeout": {"0.2"}}, "")
-				if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" || !strings.Contains(body, "0.2") && !strings.Contains(body, "200ms") {
+				srv := serve(t, numbers(2),
+					protocol.Options{Engine: sparql.New(sparql.Options{Service: &sparql.Federation{Allow: []string{"*"}}})})
+				resp, body := get(t, srv,
+					url.Values{"query": {"SELECT (COUNT(*) AS ?n) { SERVICE " + silent + "<" + other.URL + "> { ?x ?y ?z } }"},
+						"timeout": {"0.2"}}, "")
+				if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") == "" ||
+					!strings.Contains(body, "0.2") && !strings.Contains(body, "200ms") {
 					t.Errorf("got %s, Retry-After %q, %s", resp.Status, resp.Header.Get("Retry-After"), body)
 				}
 			})

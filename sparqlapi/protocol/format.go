@@ -32,7 +32,8 @@ func (f format) contentType() string {
 var rowFormats = []results.Format{results.JSON, results.XML, results.CSV, results.TSV, results.HTML, results.Table}
 
 func graphSyntaxes() []rdfio.Syntax {
-	return []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD(), rdfio.TriG(), rdfio.NQuads(), rdfio.RDFJSON(), rdfio.TriX()}
+	return []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD(), rdfio.TriG(), rdfio.NQuads(), rdfio.RDFJSON(),
+		rdfio.TriX()}
 }
 
 // formatParams are the parameters that name a format. SPARQL leaves them open, so stores use different ones, and
@@ -80,7 +81,8 @@ func rowOffers() []conneg.Offer {
 	for _, f := range rowFormats {
 		offers = append(offers, conneg.Offer{MediaType: f.MediaType(), Name: f.String()})
 	}
-	return append(offers, conneg.Offer{MediaType: "application/json", Name: "json"}, conneg.Offer{MediaType: "application/xml", Name: "xml"},
+	return append(offers, conneg.Offer{MediaType: "application/json", Name: "json"},
+		conneg.Offer{MediaType: "application/xml", Name: "xml"},
 		conneg.Offer{MediaType: "text/xml", Name: "xml"})
 }
 
@@ -97,11 +99,13 @@ func graphOffers() []conneg.Offer {
 		others = append(others, conneg.Offer{MediaType: mediaType, Name: n3.Name})
 	}
 	// Aliases come last, so that the answer to a range such as application/* has a type that the range covers.
-	return append(append(offers, others...), conneg.Offer{MediaType: "text/plain", Name: "N-Triples"}, conneg.Offer{MediaType: "application/json", Name: "JSON-LD"},
+	return append(append(offers, others...), conneg.Offer{MediaType: "text/plain", Name: "N-Triples"},
+		conneg.Offer{MediaType: "application/json", Name: "JSON-LD"},
 		conneg.Offer{MediaType: "application/xml", Name: "RDF/XML"}, conneg.Offer{MediaType: "text/xml", Name: "RDF/XML"},
-		// rdflib asks for results in JSON or XML whatever the query is, and reads no graph but RDF/XML. Others may read Turtle,
-		// if RDF/XML cannot hold the graph.
-		conneg.Offer{MediaType: results.JSON.MediaType(), Name: "RDF/XML"}, conneg.Offer{MediaType: results.XML.MediaType(), Name: "RDF/XML"},
+		// rdflib asks for results in JSON or XML whatever the query is, and reads no graph but RDF/XML. Others may read
+		// Turtle, if RDF/XML cannot hold the graph.
+		conneg.Offer{MediaType: results.JSON.MediaType(), Name: "RDF/XML"},
+		conneg.Offer{MediaType: results.XML.MediaType(), Name: "RDF/XML"},
 		conneg.Offer{MediaType: results.JSON.MediaType(), Name: "Turtle"})
 }
 

@@ -30,7 +30,9 @@ func TestTheFirstFormatThatIsKnownWins(t *testing.T) {
 		{graph, "", url.Values{"format": {"rdf+xml", "application/rdf+xml"}}, 200, "application/rdf+xml"},
 		{graph, "", url.Values{"format": {"n3"}}, 200, "text/n3; charset=utf-8"},
 		{graph, "text/rdf+n3,application/n-triples;q=0.5", nil, 200, "text/n3; charset=utf-8"},
-		{rows, "text/tab-separated-values", url.Values{"format": {"tsv", "text/tab-separated-values"}, "output": {"tsv", "text/tab-separated-values"}}, 200, "text/tab-separated-values; charset=utf-8"},
+		{rows, "text/tab-separated-values",
+			url.Values{"format": {"tsv", "text/tab-separated-values"}, "output": {"tsv", "text/tab-separated-values"}}, 200,
+			"text/tab-separated-values; charset=utf-8"},
 		{rows, "", url.Values{"results": {"xml"}}, 200, "application/sparql-results+xml"},
 		{rows, "text/csv", url.Values{"format": {"json-ld"}}, 200, "text/csv; charset=utf-8; header=present"},
 		{rows, "", url.Values{"format": {"nonsense"}}, 400, "application/problem+json"},
@@ -42,7 +44,8 @@ func TestTheFirstFormatThatIsKnownWins(t *testing.T) {
 		}
 		resp, body := get(t, srv, params, c.accept)
 		if resp.StatusCode != c.status || resp.Header.Get("Content-Type") != c.want {
-			t.Errorf("%s %v Accept: %q: got %s %s, want %s\n%s", c.query, c.params, c.accept, resp.Status, resp.Header.Get("Content-Type"), c.want, body)
+			t.Errorf("%s %v Accept: %q: got %s %s, want %s\n%s", c.query, c.params, c.accept, resp.Status, resp.Header.Get("Content-Type"),
+				c.want, body)
 		}
 	}
 }
@@ -51,7 +54,8 @@ func TestTheFirstFormatThatIsKnownWins(t *testing.T) {
 func unfit(n int) *naive.Store {
 	var quads []term.Quad
 	for i := range n {
-		quads = append(quads, term.Quad{S: term.IRI(fmt.Sprintf("s:%06d", i)), P: term.IRI("http://p.example/p"), O: term.String(strings.Repeat("x", 100))})
+		quads = append(quads, term.Quad{S: term.IRI(fmt.Sprintf("s:%06d", i)), P: term.IRI("http://p.example/p"),
+			O: term.String(strings.Repeat("x", 100))})
 	}
 	return naive.New(append(quads, term.Quad{S: term.IRI("s:zzz"), P: term.IRI("http://p.example/1"), O: term.String("last")})...)
 }
@@ -92,16 +96,20 @@ func TestAGraphThatAFormatCannotHoldComesInAnother(t *testing.T) {
 func TestALongGraphThatRDFXMLCanHoldComesWhole(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, unfit(20_000), protocol.Options{})
-	resp, body := get(t, srv, url.Values{"query": {"CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o FILTER (?p = <http://p.example/p>) }"}}, "application/rdf+xml")
-	if resp.StatusCode != 200 || strings.Count(body, "<rdf:Description") != 20_000 || strings.Count(body, "<?xml") != 1 || !strings.HasSuffix(body, "</rdf:RDF>\n") {
+	resp, body := get(t, srv, url.Values{"query": {"CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o FILTER (?p = <http://p.example/p>) }"}},
+		"application/rdf+xml")
+	if resp.StatusCode != 200 || strings.Count(body, "<rdf:Description") != 20_000 || strings.Count(body, "<?xml") != 1 ||
+		!strings.HasSuffix(body, "</rdf:RDF>\n") {
 		t.Errorf("%s, %d descriptions in %d bytes", resp.Status, strings.Count(body, "<rdf:Description"), len(body))
 	}
 }
 
 func TestTripleTermsAreNever500(t *testing.T) {
 	t.Parallel()
-	srv := serve(t, naive.New(term.Quad{S: term.IRI("s:s"), P: term.IRI("http://p.example/p"), O: term.Triple(term.IRI("a:a"), term.IRI("b:b"), term.IRI("c:c"))}), protocol.Options{})
-	for accept, status := range map[string]int{"text/turtle": 200, "application/rdf+xml": 406, "application/ld+json": 406, "application/rdf+xml, application/ld+json, application/n-triples;q=0.1": 200} {
+	srv := serve(t, naive.New(term.Quad{S: term.IRI("s:s"), P: term.IRI("http://p.example/p"),
+		O: term.Triple(term.IRI("a:a"), term.IRI("b:b"), term.IRI("c:c"))}), protocol.Options{})
+	for accept, status := range map[string]int{"text/turtle": 200, "application/rdf+xml": 406, "application/ld+json": 406,
+		"application/rdf+xml, application/ld+json, application/n-triples;q=0.1": 200} {
 		if resp, body := get(t, srv, url.Values{"query": {"DESCRIBE <s:s>"}}, accept); resp.StatusCode != status {
 			t.Errorf("Accept: %s: %s %s", accept, resp.Status, body)
 		}
@@ -122,7 +130,8 @@ func TestAPlanComesAsJSONToo(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &plan); err != nil || resp.Header.Get("Content-Type") != "application/json" {
 		t.Fatal(err, resp.Header, body)
 	}
-	if plan.Results != 1 || !strings.Contains(plan.Algebra, "filter") || plan.Plan.Operator == "" || plan.Plan.Rows == nil || *plan.Plan.Rows != 1 || plan.Plan.Milliseconds == nil {
+	if plan.Results != 1 || !strings.Contains(plan.Algebra, "filter") || plan.Plan.Operator == "" || plan.Plan.Rows == nil ||
+		*plan.Plan.Rows != 1 || plan.Plan.Milliseconds == nil {
 		t.Errorf("got %s", body)
 	}
 	if first, _, _ := strings.Cut(strings.SplitAfterN(text, "\n", 2)[1], " rows≈"); !strings.Contains(text, plan.Plan.Operator) {

@@ -19,7 +19,8 @@ const holdBack = 1 << 20
 
 // graph answers with a graph in syntax f. If f cannot hold the graph, it takes the syntax that Accept prefers among the
 // others; if a parameter named f, or Accept leaves none, the answer is a problem of status 406.
-func (h *Handler) graph(w *spool, r *http.Request, f format, named, federated bool, run func() (*sparql.Results, error)) (warnings []string, err error) {
+func (h *Handler) graph(w *spool, r *http.Request, f format, named, federated bool, run func() (*sparql.Results, error)) (warnings []string,
+	err error) {
 	for unfit := []string(nil); ; {
 		warnings, err := h.graphAs(w, f, federated, run)
 		var cannot *unwritable

@@ -23,7 +23,8 @@ func TestLibrariesReadTheirAnswers(t *testing.T) {
 				t.Skip(module, " is not installed")
 			}
 			srv := serve(t, numbers(7), protocol.Options{Authorise: tokenOnly})
-			out, err := exec.CommandContext(t.Context(), python, "-W", "ignore", "testdata/clients/live.py", srv.URL+"/sparql", library).CombinedOutput()
+			out, err := exec.CommandContext(t.Context(), python, "-W", "ignore", "testdata/clients/live.py", srv.URL+"/sparql",
+				library).CombinedOutput()
 			lines := strings.Fields(strings.NewReplacer("rows 7", "ok", "triples 7", "ok").Replace(string(out)))
 			if err != nil || strings.Join(lines, "") != strings.Repeat("ok", 12) {
 				t.Errorf("%v\n%s", err, out)

@@ -35,10 +35,11 @@ type Options struct {
 	// updates. The error of Authorise is the answer to other clients: a problem of status 401 or 403.
 	Store     sparql.Store
 	Authorise func(*http.Request) error
-	// Begin is called before an update changes anything; its error is the answer, and nothing is changed. It may be nil.
+	// Begin is called before an update changes anything; its error is the answer, and nothing is changed. It may be
+	// nil.
 	Begin func(context.Context) error
-	// Known reports whether the limits of Anonymous do not apply to a client. If it is nil, those for which Authorise returns
-	// nil are known.
+	// Known reports whether the limits of Anonymous do not apply to a client. If it is nil, those for which Authorise
+	// returns nil are known.
 	Known func(*http.Request) bool
 	// Console answers a person who opens the endpoint without a query. If nil, they get the service description.
 	Console http.Handler
@@ -156,7 +157,8 @@ func Refused(err error) error {
 	e := &problem.Error{Status: http.StatusServiceUnavailable, Title: "Too many queries at a time",
 		Detail: "All places for queries are taken; try again soon.", RetryAfter: max(full.After, time.Second), Cause: err}
 	if full.Own {
-		e.Status, e.Detail = http.StatusTooManyRequests, "You have as many queries running and waiting as one client may have; try again when one has ended."
+		e.Status, e.Detail = http.StatusTooManyRequests,
+			"You have as many queries running and waiting as one client may have; try again when one has ended."
 	}
 	return e
 }
@@ -218,7 +220,8 @@ func (h *Handler) query(w http.ResponseWriter, r *http.Request, req *request) er
 }
 
 // answer writes the results of a query and closes them. It returns what may be wrong with them.
-func (h *Handler) answer(s *spool, r *http.Request, req *request, q *sparql.Query, f format, named bool, run func() (*sparql.Results, error)) (warnings []string, err error) {
+func (h *Handler) answer(s *spool, r *http.Request, req *request, q *sparql.Query, f format, named bool,
+	run func() (*sparql.Results, error)) (warnings []string, err error) {
 	if q.Kind() == sparql.Triples {
 		return h.graph(s, r, f, named, q.Federated(), run)
 	}

@@ -46,7 +46,8 @@ func serve(t *testing.T, store *naive.Store, o protocol.Options) *httptest.Serve
 func numbers(n int) *naive.Store {
 	var quads []term.Quad
 	for i := range n {
-		quads = append(quads, term.Quad{S: term.IRI(fmt.Sprintf("s:%d", i)), P: term.IRI("p:p"), O: term.Typed(fmt.Sprint(i), "http://www.w3.org/2001/XMLSchema#integer")})
+		quads = append(quads, term.Quad{S: term.IRI(fmt.Sprintf("s:%d", i)), P: term.IRI("p:p"),
+			O: term.Typed(fmt.Sprint(i), "http://www.w3.org/2001/XMLSchema#integer")})
 	}
 	return naive.New(quads...)
 }
@@ -83,7 +84,8 @@ func TestTheClientChoosesTheFormat(t *testing.T) {
 		{rows, "", "application/sparql-results+xml", "application/sparql-results+xml", "<uri>s:0</uri>"},
 		{rows, "", "text/csv", "text/csv; charset=utf-8; header=present", "s\r\ns:0\r\n"},
 		{rows, "", "text/tab-separated-values, text/csv;q=0.5", "text/tab-separated-values; charset=utf-8", "?s\n<s:0>\n"},
-		{rows, "", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html; charset=utf-8", `<span class="iri">s:0</span>`},
+		{rows, "", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html; charset=utf-8",
+			`<span class="iri">s:0</span>`},
 		{rows, "csv", "text/html", "text/csv; charset=utf-8; header=present", "s:0"},
 		{rows, "table", "", "text/plain; charset=utf-8", "?s\n-----\n<s:0>\n"},
 		{yes, "", "", "application/sparql-results+json", `"boolean":true`},
@@ -104,7 +106,8 @@ func TestTheClientChoosesTheFormat(t *testing.T) {
 		}
 		resp, body := get(t, srv, params, c.accept)
 		if resp.StatusCode != 200 || resp.Header.Get("Content-Type") != c.want || !strings.Contains(body, c.text) {
-			t.Errorf("%s format=%s Accept: %s\n got %s %s\n%s\nwant %s with %q", c.query, c.format, c.accept, resp.Status, resp.Header.Get("Content-Type"), body, c.want, c.text)
+			t.Errorf("%s format=%s Accept: %s\n got %s %s\n%s\nwant %s with %q", c.query, c.format, c.accept, resp.Status,
+				resp.Header.Get("Content-Type"), body, c.want, c.text)
 		}
 		if !strings.Contains(resp.Header.Get("Vary"), "Accept") {
 			t.Errorf("%s: Vary is %q", c.query, resp.Header.Get("Vary"))
@@ -115,7 +118,8 @@ func TestTheClientChoosesTheFormat(t *testing.T) {
 func TestFieldsOfAFormThatNobodyFilledInSayNothing(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, numbers(2), protocol.Options{})
-	_, body := get(t, srv, url.Values{"query": {"ASK { ?s ?p ?o }"}, "default-graph-uri": {""}, "named-graph-uri": {""}, "timeout": {""}, "format": {""}, "explain": {""}}, "")
+	_, body := get(t, srv, url.Values{"query": {"ASK { ?s ?p ?o }"}, "default-graph-uri": {""}, "named-graph-uri": {""}, "timeout": {""},
+		"format": {""}, "explain": {""}}, "")
 	if !strings.Contains(body, "true") {
 		t.Error(body)
 	}
@@ -312,7 +316,8 @@ func TestAnErrorInTheMiddleCutsTheAnswer(t *testing.T) {
 	close(open)
 	g := &gate{Dataset: numbers(100_000).Snapshot(), after: 3000, open: open, fail: errors.New("the disk is on fire"), ctx: t.Context()}
 	srv := serve(t, nil, protocol.Options{Snapshot: func() (term.Dataset, func()) { return g, func() {} }, Store: noStore{}})
-	for _, accept := range []string{"application/sparql-results+json", "text/csv", "text/tab-separated-values", "application/sparql-results+xml"} {
+	for _, accept := range []string{"application/sparql-results+json", "text/csv", "text/tab-separated-values",
+		"application/sparql-results+xml"} {
 		r, _ := http.NewRequest("GET", srv.URL+"/sparql?query="+url.QueryEscape("SELECT ?s ?o { ?s <p:p> ?o }"), nil)
 		r.Header.Set("Accept", accept)
 		resp, err := srv.Client().Do(r)
@@ -336,10 +341,12 @@ func TestAClientThatGoesAwayStopsItsQuery(t *testing.T) {
 	t.Parallel()
 	released := make(chan struct{})
 	store := numbers(300)
-	srv := serve(t, store, protocol.Options{Snapshot: func() (term.Dataset, func()) { return store.Snapshot(), func() { close(released) } }})
+	srv := serve(t, store, protocol.Options{
+		Snapshot: func() (term.Dataset, func()) { return store.Snapshot(), func() { close(released) } }})
 	ctx, cancel := context.WithCancel(t.Context())
 	// 300^5 rows would never end.
-	r, _ := http.NewRequestWithContext(ctx, "GET", srv.URL+"/sparql?format=csv&query="+url.QueryEscape("SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"), nil)
+	r, _ := http.NewRequestWithContext(ctx, "GET",
+		srv.URL+"/sparql?format=csv&query="+url.QueryEscape("SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o }"), nil)
 	resp, err := srv.Client().Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -357,7 +364,9 @@ func TestAClientThatGoesAwayStopsItsQuery(t *testing.T) {
 func TestATimeLimitIsAnErrorThatSaysSo(t *testing.T) {
 	t.Parallel()
 	srv := serve(t, numbers(300), protocol.Options{})
-	resp, body := get(t, srv, url.Values{"query": {"SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER (?c + ?f + ?i < ?l) }"}, "timeout": {"0.05"}}, "")
+	resp, body := get(t, srv, url.Values{
+		"query":   {"SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . FILTER (?c + ?f + ?i < ?l) }"},
+		"timeout": {"0.05"}}, "")
 	if resp.StatusCode != 503 || !strings.Contains(body, "50ms") || !strings.Contains(body, `"timedOut":true`) {
 		t.Errorf("got %s %s", resp.Status, body)
 	}
@@ -365,7 +374,8 @@ func TestATimeLimitIsAnErrorThatSaysSo(t *testing.T) {
 
 func BenchmarkSelectJSON(b *testing.B) {
 	store := numbers(1000)
-	h := protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}), Snapshot: func() (term.Dataset, func()) { return store.Snapshot(), func() {} }})
+	h := protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}),
+		Snapshot: func() (term.Dataset, func()) { return store.Snapshot(), func() {} }})
 	r := httptest.NewRequest("GET", "/sparql?query="+url.QueryEscape("SELECT * { ?s ?p ?o }"), nil)
 	for b.Loop() {
 		h.ServeHTTP(httptest.NewRecorder(), r)

@@ -82,7 +82,9 @@ func (req *request) readPost(r *http.Request, in *incoming, params *url.Values) 
 		req.kind = update
 	case "application/x-www-form-urlencoded":
 	default:
-		return unsupported(r, "A query is sent as application/sparql-query, an update as application/sparql-update, or either in a form (application/x-www-form-urlencoded).")
+		return unsupported(r,
+			"A query is sent as application/sparql-query, an update as application/sparql-update, or either in a form "+
+				"(application/x-www-form-urlencoded).")
 	}
 	body, err := in.read()
 	if err != nil {

@@ -41,9 +41,10 @@ func TestCostlyQueriesAreBoundedByClientAndCheapOnesOvertakeThem(t *testing.T) {
 	entered, open := make(chan struct{}, 100), make(chan struct{})
 	store := numbers(300)
 	places := access.NewPlaces(access.GateSettings{Queries: 2, PerClient: 1, Queue: 4, Wait: time.Minute})
-	srv := httptest.NewServer(as(protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}), Places: places, Snapshot: func() (term.Dataset, func()) {
-		return &gate{Dataset: store.Snapshot(), open: open, ctx: t.Context()}, func() {}
-	}})))
+	srv := httptest.NewServer(
+		as(protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}), Places: places, Snapshot: func() (term.Dataset, func()) {
+			return &gate{Dataset: store.Snapshot(), open: open, ctx: t.Context()}, func() {}
+		}})))
 	defer srv.Close()
 	ask := func(client, query string) (int, string) {
 		r, _ := http.NewRequest("GET", srv.URL+"/?query="+url.QueryEscape(query), nil)
@@ -92,7 +93,8 @@ func TestAnUpdateIsRefusedBeforeItsBodyIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "POST /sparql HTTP/1.1\r\nHost: x\r\nContent-Type: application/sparql-update\r\nContent-Length: 60000000\r\n\r\nINSERT")
+	fmt.Fprintf(conn,
+		"POST /sparql HTTP/1.1\r\nHost: x\r\nContent-Type: application/sparql-update\r\nContent-Length: 60000000\r\n\r\nINSERT")
 	answer := make([]byte, 12)
 	if _, err := io.ReadFull(conn, answer); err != nil || string(answer) != "HTTP/1.1 401" {
 		t.Errorf("%q %v", answer, err)
@@ -114,7 +116,9 @@ func TestBodiesOfSlowClientsAreBoundedTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: x\r\nClient: c%d\r\nContent-Type: application/sparql-query\r\nContent-Length: 400000\r\n\r\n%s", i/2, part)
+		fmt.Fprintf(conn,
+			"POST / HTTP/1.1\r\nHost: x\r\nClient: c%d\r\nContent-Type: application/sparql-query\r\nContent-Length: 400000\r\n\r\n%s", i/2,
+			part)
 		go func() {
 			answer := make([]byte, 12)
 			io.ReadFull(conn, answer)
@@ -182,7 +186,8 @@ func TestATextThatIsTooLongIs413(t *testing.T) {
 
 func TestAnonymousClientsHaveLimitsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	srv := serve(t, numbers(300), protocol.Options{Authorise: tokenOnly, Anonymous: protocol.Limits{Timeout: 50 * time.Millisecond, Rows: 10}})
+	srv := serve(t, numbers(300),
+		protocol.Options{Authorise: tokenOnly, Anonymous: protocol.Limits{Timeout: 50 * time.Millisecond, Rows: 10}})
 	get := func(token, query, timeout string) (int, string) {
 		r, _ := http.NewRequest("GET", srv.URL+"/sparql?"+url.Values{"query": {query}, "timeout": {timeout}}.Encode(), nil)
 		r.Header.Set("Authorization", token)

@@ -11,8 +11,9 @@ import (
 )
 
 // spool is the way of an answer to its reader. What a query writes goes to a small buffer, from which a goroutine sends
-// it. If the reader is slower than the query, the next megabytes go to a temporary file, so that the query ends and gives up its
-// place and its memory. If the answer is longer than that, or there is no room, the query waits without its place.
+// it. If the reader is slower than the query, the next megabytes go to a temporary file, so that the query ends and
+// gives up its place and its memory. If the answer is longer than that, or there is no room, the query waits without
+// its place.
 //
 // As long as nothing is sent, the answer may still become another one.
 type spool struct {
@@ -41,8 +42,8 @@ type spool struct {
 const (
 	// spoolMemory is how much of an answer is kept in memory.
 	spoolMemory = 64 << 10
-	// spoolAhead is how much of an answer is kept in its file. Computing more than that for a reader who may never want it
-	// would cost others the processors and the disk.
+	// spoolAhead is how much of an answer is kept in its file. Computing more than that for a reader who may never want
+	// it would cost others the processors and the disk.
 	spoolAhead = 16 << 20
 	// maxStall is how long a query waits for its reader, in all, before the file is used.
 	maxStall = 500 * time.Millisecond
@@ -54,7 +55,8 @@ const (
 	crowdedAfter = time.Minute
 )
 
-func newSpool(w http.ResponseWriter, place *access.QueryGate, client string, budget *access.Budget, temp func(size int64) (*sparql.TempFile, error)) *spool {
+func newSpool(w http.ResponseWriter, place *access.QueryGate, client string, budget *access.Budget,
+	temp func(size int64) (*sparql.TempFile, error)) *spool {
 	s := &spool{w: w, place: place, client: client, budget: budget, temp: temp, stall: maxStall, sent: make(chan struct{})}
 	s.changed = sync.NewCond(&s.mu)
 	return s

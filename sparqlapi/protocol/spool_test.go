@@ -42,7 +42,9 @@ func eventually(t *testing.T, what string, is func() bool) {
 }
 
 // longRows has 300 times 300 rows of 200 bytes: 18 MB.
-const longRows = "SELECT ?a ?x { ?a ?p ?o . ?b ?q ?r BIND (CONCAT('" + "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789" + "', STR(?b)) AS ?x) }"
+const longRows = "SELECT ?a ?x { ?a ?p ?o . ?b ?q ?r BIND (CONCAT('" +
+	"012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901" +
+	"2345678901234567890123456789012345678901234567890123456789" + "', STR(?b)) AS ?x) }"
 
 func TestASlowReaderHoldsNoPlace(t *testing.T) {
 	t.Parallel()
@@ -54,7 +56,8 @@ func TestASlowReaderHoldsNoPlace(t *testing.T) {
 		t.Run(about, func(t *testing.T) {
 			t.Parallel()
 			places := access.NewPlaces(access.GateSettings{Queries: 4, PerClient: 4, Answers: c.answers})
-			srv := serve(t, numbers(300), protocol.Options{Places: places, Engine: sparql.New(sparql.Options{MaxTemp: c.temp, TempDir: t.TempDir()})})
+			srv := serve(t, numbers(300),
+				protocol.Options{Places: places, Engine: sparql.New(sparql.Options{MaxTemp: c.temp, TempDir: t.TempDir()})})
 			var readers []net.Conn
 			for range 4 {
 				readers = append(readers, slowReader(t, srv, longRows))

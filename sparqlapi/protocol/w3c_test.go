@@ -41,7 +41,8 @@ func TestTheW3CProtocolTests(t *testing.T) {
 			var graphs conformance.Graphs
 			for _, g := range x.Manifest.All(term.IRI(x.IRI), ut+"graphData") {
 				graphs.Named = append(graphs.Named, conformance.NamedFile{
-					Name: x.Manifest.One(g, "http://www.w3.org/2000/01/rdf-schema#label").Value(), File: x.Manifest.One(g, ut+"graph").Value(),
+					Name: x.Manifest.One(g, "http://www.w3.org/2000/01/rdf-schema#label").Value(),
+					File: x.Manifest.One(g, ut+"graph").Value(),
 				})
 			}
 			quads, err := graphs.Quads()
@@ -156,10 +157,11 @@ func TestTheServiceDescription(t *testing.T) {
 			"sd:supportedLanguage": slices.Contains(g.All(services[0], sd+"supportedLanguage"), term.IRI(sd+"SPARQL11Query")),
 			"sd:feature":           slices.Contains(g.All(services[0], sd+"feature"), term.IRI(sd+"BasicFederatedQuery")),
 			"sd:resultFormat":      len(g.All(services[0], sd+"resultFormat")) > 3,
-			"sd:Dataset":           slices.Contains(g.All(dataset, "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"), term.IRI(sd+"Dataset")),
-			"sd:defaultGraph":      g.One(dataset, sd+"defaultGraph") != "",
-			"sd:name":              g.One(named, sd+"name") == term.IRI("http://example.org/g"),
-			"sd:graph":             g.One(g.One(named, sd+"graph"), "http://rdfs.org/ns/void#triples").Value() == "1",
+			"sd:Dataset": slices.Contains(g.All(dataset, "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"),
+				term.IRI(sd+"Dataset")),
+			"sd:defaultGraph": g.One(dataset, sd+"defaultGraph") != "",
+			"sd:name":         g.One(named, sd+"name") == term.IRI("http://example.org/g"),
+			"sd:graph":        g.One(g.One(named, sd+"graph"), "http://rdfs.org/ns/void#triples").Value() == "1",
 		} {
 			if !ok {
 				t.Errorf("Accept %q: %s is missing or wrong in %q", accept, about, quads)

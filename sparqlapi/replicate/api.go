@@ -34,8 +34,8 @@ type API struct {
 	Identity func() (Identity, error) // without Version, Log and Number
 	// Lets reports whether replicas may have a write set. nil lets them have what readers see.
 	Lets func(number uint64) bool
-	// Stopped, if not nil, returns why replicas get nothing any more: this archive is not written any more, and another one is. They
-	// must not take it for the writer.
+	// Stopped, if not nil, returns why replicas get nothing any more: this archive is not written any more, and another
+	// one is. They must not take it for the writer.
 	Stopped func() error
 
 	set     string // makes PackList.Set that of this process
@@ -74,8 +74,9 @@ func sendJSON(w http.ResponseWriter, v any) error {
 	return json.NewEncoder(w).Encode(v)
 }
 
-// State answers GET /replicate/state: the whole database, as a state file, with ranges. The header fields of its position
-// are Replica-Log, Replica-Number and Replica-Sum. An empty state has no bytes. The log is kept for the replica ?name=.
+// State answers GET /replicate/state: the whole database, as a state file, with ranges. The header fields of its
+// position are Replica-Log, Replica-Number and Replica-Sum. An empty state has no bytes. The log is kept for the
+// replica ?name=.
 func (a *API) State(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.DB.OpenState(r.Context())
 	if err != nil {
@@ -103,9 +104,9 @@ func (a *API) State(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// Log answers GET /replicate/log: the records behind the position ?log=&after=&sum=, for the replica ?name=. If there are
-// none, it waits up to ?wait= milliseconds. 410 means that the log does not reach back that far, 409 that the position is
-// one of another history: then the replica begins again with State. The last frame is an End.
+// Log answers GET /replicate/log: the records behind the position ?log=&after=&sum=, for the replica ?name=. If there
+// are none, it waits up to ?wait= milliseconds. 410 means that the log does not reach back that far, 409 that the
+// position is one of another history: then the replica begins again with State. The last frame is an End.
 func (a *API) Log(w http.ResponseWriter, r *http.Request) error {
 	if err := a.stopped(); err != nil {
 		return err
@@ -169,9 +170,9 @@ func (a *API) waitForMore(r *http.Request, at kv.Position, wait time.Duration) {
 	}
 }
 
-// awaitVisible waits until readers of the database see a write set, and replicas may have it. A record is in the log some milliseconds before. If the
-// sizes of packs were read then, they would lack the bytes that the record names; and if the writer died, the replica would never
-// get them.
+// awaitVisible waits until readers of the database see a write set, and replicas may have it. A record is in the log
+// some milliseconds before. If the sizes of packs were read then, they would lack the bytes that the record names; and
+// if the writer died, the replica would never get them.
 func (a *API) awaitVisible(ctx context.Context, number uint64) error {
 	const patience = 10 * time.Second
 	tick := time.NewTicker(time.Millisecond)
@@ -189,8 +190,8 @@ func (a *API) awaitVisible(ctx context.Context, number uint64) error {
 	return nil
 }
 
-// records writes the frames of the records behind a position, and returns the number of the last one. more reports whether
-// there are more of them.
+// records writes the frames of the records behind a position, and returns the number of the last one. more reports
+// whether there are more of them.
 func (a *API) records(name string, at kv.Position, body *bytes.Buffer) (last uint64, more bool, err error) {
 	c, err := a.cursors.take(a.DB, name, at)
 	if err != nil {

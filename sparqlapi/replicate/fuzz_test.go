@@ -35,7 +35,8 @@ func le(v uint64, n int) (b []byte) {
 func FuzzReadLog(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(answer(nil, End{Number: 1}))
-	f.Add(answer([]kv.Record{{Number: 1, Sum: 7, Body: []byte("a")}, {Number: 2, Sum: 1 << 31}}, End{Number: 2, Set: "x-1", Open: []content.PackFile{{Name: "000000000001.open", Size: 5}}}))
+	f.Add(answer([]kv.Record{{Number: 1, Sum: 7, Body: []byte("a")}, {Number: 2, Sum: 1 << 31}},
+		End{Number: 2, Set: "x-1", Open: []content.PackFile{{Name: "000000000001.open", Size: 5}}}))
 	f.Add(appendFrame(nil, frameRecord, []byte("short")))
 	f.Add([]byte{frameRecord, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -3,8 +3,8 @@
 //
 // A replica loads a state (/replicate/state), copies the packs (/replicate/packs), and then asks for the log behind its
 // position (/replicate/log) again and again. Each answer names the committed size of the open packs, taken after the
-// records were read: whoever copies the packs up to there first has every byte that the records name. The package applies
-// nothing.
+// records were read: whoever copies the packs up to there first has every byte that the records name. The package
+// applies nothing.
 package replicate
 
 import (
@@ -120,13 +120,15 @@ func ReadLog(r io.Reader) (records []kv.Record, end End, err error) {
 			return nil, end, fmt.Errorf("%w: records of more than %d bytes", ErrWire, size)
 		}
 		size += frameHead + len(body)
-		records = append(records, kv.Record{Number: binary.LittleEndian.Uint64(body), Sum: binary.LittleEndian.Uint32(body[8:]), Body: body[12:]})
+		records = append(records,
+			kv.Record{Number: binary.LittleEndian.Uint64(body), Sum: binary.LittleEndian.Uint32(body[8:]), Body: body[12:]})
 	}
 }
 
 // PositionQuery returns a position as parameters of an address.
 func PositionQuery(at kv.Position) url.Values {
-	return url.Values{"log": {hex.EncodeToString(at.Log[:])}, "after": {strconv.FormatUint(at.Number, 10)}, "sum": {fmt.Sprintf("%08x", at.Sum)}}
+	return url.Values{"log": {hex.EncodeToString(at.Log[:])}, "after": {strconv.FormatUint(at.Number, 10)},
+		"sum": {fmt.Sprintf("%08x", at.Sum)}}
 }
 
 // ParsePosition parses the parameters of PositionQuery.

@@ -188,8 +188,9 @@ func (a *API) dataset(ctx context.Context, res catalog.Resource) (Dataset, error
 	}
 	d := Dataset{
 		ID: res.ID, Href: res.URL, URL: addressOf(res.URL), Page: a.mint.Page(res.URL), TimeMap: a.mint.TimeMap(res.URL),
-		Meta: Meta{Title: cmp.Or(res.Title, res.DatasetTitle), Filename: res.FileName, Filetype: res.MediaType, Extension: extension(res), VersionCount: res.Versions - res.ErrorPages,
-			InsertDate: orNull(res.Added), Source: orEmpty(res.Portals), References: orEmpty(res.Datasets), Format: res.Format},
+		Meta: Meta{Title: cmp.Or(res.Title, res.DatasetTitle), Filename: res.FileName, Filetype: res.MediaType, Extension: extension(res),
+			VersionCount: res.Versions - res.ErrorPages,
+			InsertDate:   orNull(res.Added), Source: orEmpty(res.Portals), References: orEmpty(res.Datasets), Format: res.Format},
 		Crawl: CrawlInfo{FirstCrawl: res.Visits == 0, CrawlInterval: seconds(res.Interval), NextCrawl: orNull(res.NextVisit),
 			LastCrawlAttempt: orNull(res.LastVisit), Stopped: res.Stopped, ErrorCount: res.Errors, Outcome: string(res.Outcome),
 			ErrorStore: failures(visits), ChangeDistribution: changes(visits)},
@@ -215,7 +216,8 @@ func failures(visits []catalog.Activity) []Failure {
 		if v.Outcome == catalog.Archived || v.Outcome == catalog.Unchanged {
 			continue
 		}
-		out = append(out, Failure{Time: JSONTime(v.Start), Outcome: string(v.Outcome), ErrorClass: string(v.ErrorClass), Status: v.Status, Why: v.Why})
+		out = append(out, Failure{Time: JSONTime(v.Start), Outcome: string(v.Outcome), ErrorClass: string(v.ErrorClass), Status: v.Status,
+			Why: v.Why})
 	}
 	return out
 }

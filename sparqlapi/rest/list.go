@@ -30,7 +30,8 @@ func (a *API) DatasetsByType(w http.ResponseWriter, r *http.Request) error {
 	name := target.Value(r, "*")
 	mime := MediaType(name)
 	if mime == "" {
-		return problem.Newf(http.StatusNotFound, "Unknown type", "%q is not a media type such as text/csv, or a known extension such as csv", name)
+		return problem.Newf(http.StatusNotFound, "Unknown type",
+			"%q is not a media type such as text/csv, or a known extension such as csv", name)
 	}
 	each := func(ctx context.Context, after string, f func(catalog.Resource) bool) error {
 		return a.archive.ResourcesOfType(ctx, mime, after, f)

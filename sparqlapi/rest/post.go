@@ -34,14 +34,15 @@ type Resource struct {
 	Source  json.RawMessage `json:"source"` // a portal IRI, an object with href, or a list of either
 }
 
-// PostResources handles POST /post/resource and /post/resources: one resource or an array of them. As the original did, it
-// answers with an array of booleans: which of them are new. Malformed ones are left out: then the answer has status 207 and
-// is a partialPost. If all are malformed, or one with strict=1, none is registered.
+// PostResources handles POST /post/resource and /post/resources: one resource or an array of them. As the original did,
+// it answers with an array of booleans: which of them are new. Malformed ones are left out: then the answer has status
+// 207 and is a partialPost. If all are malformed, or one with strict=1, none is registered.
 func (a *API) PostResources(w http.ResponseWriter, r *http.Request) error {
 	if a.crawler == nil {
 		return problem.New(http.StatusForbidden, "Read-only", "this server has no crawler")
 	}
-	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && t != "application/json" && t != "text/json" && t != "text/plain" {
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err == nil && t != "application/json" && t != "text/json" &&
+		t != "text/plain" {
 		return problem.Newf(http.StatusUnsupportedMediaType, "Unsupported media type", "expected application/json, not %s", t)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPostBytes))
@@ -98,10 +99,12 @@ func parseResources(body []byte) (list []Resource, err error) {
 		err = json.Unmarshal(body, &list[0])
 	}
 	if err != nil {
-		return nil, problem.Wrap(http.StatusBadRequest, "Unexpected JSON", fmt.Errorf(`expected {"href": "http://..."} or an array of such objects: %w`, err))
+		return nil, problem.Wrap(http.StatusBadRequest, "Unexpected JSON",
+			fmt.Errorf(`expected {"href": "http://..."} or an array of such objects: %w`, err))
 	}
 	if len(list) > maxPostResources {
-		return nil, problem.Newf(http.StatusRequestEntityTooLarge, "The request is too large", "%d resources were posted; at most %d are allowed", len(list), maxPostResources)
+		return nil, problem.Newf(http.StatusRequestEntityTooLarge, "The request is too large",
+			"%d resources were posted; at most %d are allowed", len(list), maxPostResources)
 	}
 	return list, nil
 }
@@ -111,7 +114,8 @@ func (p Resource) seed(i int) (catalog.Seed, error) {
 	if p.Href == "" {
 		p.Href, given = p.URL, "url"
 	} else if p.URL != "" && p.URL != p.Href {
-		return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Two addresses", "resource %d has href %q and url %q: give one of them", i, p.Href, p.URL)
+		return catalog.Seed{},
+			problem.Newf(http.StatusBadRequest, "Two addresses", "resource %d has href %q and url %q: give one of them", i, p.Href, p.URL)
 	}
 	if _, err := address.Parse(p.Href); err != nil {
 		return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad address", "resource %d: %s: %v", i, given, err)
@@ -120,7 +124,8 @@ func (p Resource) seed(i int) (catalog.Seed, error) {
 	if portal == "" {
 		var err error
 		if portal, err = sourceIRI(p.Source); err != nil {
-			return catalog.Seed{}, problem.Newf(http.StatusBadRequest, "Bad source", "resource %d: source is not an IRI or an object with href", i)
+			return catalog.Seed{},
+				problem.Newf(http.StatusBadRequest, "Bad source", "resource %d: source is not an IRI or an object with href", i)
 		}
 	}
 	for _, name := range []struct{ what, iri string }{{"portal", portal}, {"dataset", p.Dataset}} {

@@ -31,8 +31,8 @@ type Archive interface {
 
 // Crawler takes orders. Its methods return when the order is durable, before it is carried out.
 type Crawler interface {
-	// Add registers resources. fresh[i] reports whether seeds[i] was new. If a seed is malformed, none is registered. After
-	// a failure of the store, the first of them may be.
+	// Add registers resources. fresh[i] reports whether seeds[i] was new. If a seed is malformed, none is registered.
+	// After a failure of the store, the first of them may be.
 	Add(ctx context.Context, seeds []catalog.Seed) (fresh []bool, err error)
 	// CrawlNow makes resources due now: the one with an id, or all of a host. It returns how many.
 	CrawlNow(ctx context.Context, id, host string) (int, error)

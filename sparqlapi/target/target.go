@@ -1,5 +1,5 @@
-// Package target reads the parameters of a request's address: numbers in the query string, ids and names in the path, and
-// the web addresses that /get/file/{URL}, /timegate/{URL} and similar routes end with.
+// Package target reads the parameters of a request's address: numbers in the query string, ids and names in the path,
+// and the web addresses that /get/file/{URL}, /timegate/{URL} and similar routes end with.
 //
 // A router that uses Escaped matches the path as the client escaped it, so that every parameter arrives escaped. Value
 // and URL decode them. No handler cuts the path itself.
@@ -26,8 +26,8 @@ func Escaped(next http.Handler) http.Handler {
 	})
 }
 
-// Value returns the decoded path parameter of that name; "*" names the rest of the path. It is empty if the route has no
-// such parameter.
+// Value returns the decoded path parameter of that name; "*" names the rest of the path. It is empty if the route has
+// no such parameter.
 func Value(r *http.Request, name string) string {
 	raw := r.PathValue(name)
 	if value, err := url.PathUnescape(raw); err == nil { // net/http has checked the whole path
@@ -39,9 +39,9 @@ func Value(r *http.Request, name string) string {
 // URL returns the web address in the path parameter "*", or what it names (Named), and the query parameters that belong
 // to this server.
 //
-// The address may be raw (/get/file/http://a.example/x.csv?y=1): then it includes the request's query string, and own is
-// empty. Or it may be percent-encoded (/get/file/http%3A%2F%2Fa.example%2Fx.csv%3Fy%3D1): then the query string is this
-// server's. A "//" that a proxy has folded into "/" is restored. Errors are problems of status 400 or 404.
+// The address may be raw (/get/file/http://a.example/x.csv?y=1): then it includes the request's query string, and own
+// is empty. Or it may be percent-encoded (/get/file/http%3A%2F%2Fa.example%2Fx.csv%3Fy%3D1): then the query string is
+// this server's. A "//" that a proxy has folded into "/" is restored. Errors are problems of status 400 or 404.
 func URL(r *http.Request) (address string, own url.Values, err error) {
 	address = r.PathValue("*")
 	if address == "" {
@@ -96,8 +96,8 @@ func hasScheme(s string) bool {
 	return false
 }
 
-// Int returns the number in a query parameter, or missing if the parameter is empty or absent. A number outside of min to
-// max, or anything else, is a problem of status 400.
+// Int returns the number in a query parameter, or missing if the parameter is empty or absent. A number outside of min
+// to max, or anything else, is a problem of status 400.
 func Int(query url.Values, name string, missing, min, max int) (int, error) {
 	value := query.Get(name)
 	if value == "" {
@@ -110,8 +110,8 @@ func Int(query url.Values, name string, missing, min, max int) (int, error) {
 	return n, nil
 }
 
-// CutParameter removes a parameter from a query string, and returns its decoded value. It keeps the rest byte for byte, because the query string may
-// belong to a raw address in the path.
+// CutParameter removes a parameter from a query string, and returns its decoded value. It keeps the rest byte for byte,
+// because the query string may belong to a raw address in the path.
 func CutParameter(query, name string) (rest, value string, found bool) {
 	parts := strings.Split(query, "&")
 	kept := parts[:0]

@@ -34,7 +34,8 @@ var (
 	ErrExists      = errors.New("the object exists already")                      // Put with IfAbsent
 	ErrChanged     = errors.New("the object is not the one that was expected")    // Put with IfMatch: another ETag, or none
 	ErrUnavailable = errors.New("the object store cannot be reached at the time") // may pass by waiting
-	ErrRefused     = errors.New("the object store refuses the request")           // for its keys, its bucket or its form; does not pass by waiting
+	// for its keys, its bucket or its form; does not pass by waiting
+	ErrRefused = errors.New("the object store refuses the request")
 )
 
 // Bucket is a set of objects. All methods may be called concurrently.
@@ -174,7 +175,8 @@ func checkS3(u *url.URL) error {
 	}
 	for name := range query {
 		if name != "endpoint" && name != "region" {
-			return fmt.Errorf("bucket: unknown parameter %q in the URL; expected endpoint and region (credentials are set in the environment)", name)
+			return fmt.Errorf(
+				"bucket: unknown parameter %q in the URL; expected endpoint and region (credentials are set in the environment)", name)
 		}
 	}
 	if endpoint := query.Get("endpoint"); endpoint != "" {

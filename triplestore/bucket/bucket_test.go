@@ -82,7 +82,8 @@ func TestAConditionalPutWhoseAnswerWasLostSucceeds(t *testing.T) {
 	g := buckettest.StartGateway(t)
 	var puts atomic.Int32
 	transport := &breaker{fail: func(r *http.Request) (bool, error) {
-		if (r.Method == http.MethodPut && r.URL.Query().Get("partNumber") == "" || r.Method == http.MethodPost && r.URL.Query().Has("uploadId")) && puts.Add(1)%2 == 1 {
+		if (r.Method == http.MethodPut && r.URL.Query().Get("partNumber") == "" || r.Method == http.MethodPost &&
+			r.URL.Query().Has("uploadId")) && puts.Add(1)%2 == 1 {
 			return true, netError{errors.New("the connection was lost")}
 		}
 		return false, nil
@@ -90,17 +91,20 @@ func TestAConditionalPutWhoseAnswerWasLostSucceeds(t *testing.T) {
 	b := g.Open(bucket.Options{Transport: transport, Backoff: time.Millisecond, PartSize: partSize})
 	for _, size := range []int{100, partSize + 100} {
 		key := fmt.Sprint("k", size)
-		if err := b.Put(t.Context(), key, int64(size), bytes.NewReader(buckettest.Noise(size, 1)), bucket.PutOptions{IfAbsent: true}); err != nil {
+		if err := b.Put(t.Context(), key, int64(size), bytes.NewReader(buckettest.Noise(size, 1)),
+			bucket.PutOptions{IfAbsent: true}); err != nil {
 			t.Fatalf("put of %d bytes if absent: %v", size, err)
 		}
 		info, err := b.Stat(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Put(t.Context(), key, int64(size), bytes.NewReader(buckettest.Noise(size, 2)), bucket.PutOptions{IfMatch: info.ETag}); err != nil {
+		if err := b.Put(t.Context(), key, int64(size), bytes.NewReader(buckettest.Noise(size, 2)),
+			bucket.PutOptions{IfMatch: info.ETag}); err != nil {
 			t.Fatalf("put of %d bytes if unchanged: %v", size, err)
 		}
-		if err := b.Put(t.Context(), key, int64(size), bytes.NewReader(buckettest.Noise(size, 3)), bucket.PutOptions{IfAbsent: true}); !errors.Is(err, bucket.ErrExists) {
+		if err := b.Put(t.Context(), key, int64(size), bytes.NewReader(buckettest.Noise(size, 3)),
+			bucket.PutOptions{IfAbsent: true}); !errors.Is(err, bucket.ErrExists) {
 			t.Fatalf("put of %d bytes over somebody else's: %v", size, err)
 		}
 	}
@@ -115,7 +119,8 @@ func TestARequestToAStoreThatDoesNotAnswerEnds(t *testing.T) {
 	}
 	use := func(what string) {
 		big := buckettest.Noise(20<<20, 1)
-		if err := b.Put(t.Context(), "k2", int64(len(big)), bytes.NewReader(big), bucket.PutOptions{}); !errors.Is(err, bucket.ErrUnavailable) {
+		if err := b.Put(t.Context(), "k2", int64(len(big)), bytes.NewReader(big), bucket.PutOptions{}); !errors.Is(err,
+			bucket.ErrUnavailable) {
 			t.Errorf("put to a store that %s: %v", what, err)
 		}
 		if _, _, err := buckettest.Read(t.Context(), b, "k", 0, -1); !errors.Is(err, bucket.ErrUnavailable) {
@@ -199,7 +204,8 @@ func TestURLsOfBuckets(t *testing.T) {
 			}
 			return none(name)
 		}})
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sesame") || strings.Contains(err.Error(), "pass@") {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sesame") ||
+			strings.Contains(err.Error(), "pass@") {
 			t.Errorf("%q: got %v, want %q", url, err, want)
 		}
 	}

@@ -17,16 +17,16 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// dir is a bucket in a directory: one file an object. Puts write to .tmp and rename. Conditional Puts and Deletes hold a
-// lock on the file .lock, so several processes of one machine may share the directory.
+// dir is a bucket in a directory: one file an object. Puts write to .tmp and rename. Conditional Puts and Deletes hold
+// a lock on the file .lock, so several processes of one machine may share the directory.
 type dir struct {
 	root string
 	turn chan struct{} // has room for the one that changes something, with the lock of .lock, which excludes only other processes
 	wait time.Duration // for the lock
 }
 
-// lockWait bounds the wait for other processes. Each holds the lock for one change of a name; one that is stopped in its midst
-// holds it until it goes on or ends.
+// lockWait bounds the wait for other processes. Each holds the lock for one change of a name; one that is stopped in
+// its midst holds it until it goes on or ends.
 const lockWait = 10 * time.Second
 
 var _ Bucket = (*dir)(nil)
@@ -43,8 +43,8 @@ func openDir(_ context.Context, root string) (Bucket, error) {
 
 func (d *dir) path(key string) string { return filepath.Join(d.root, filepath.FromSlash(key)) }
 
-// locked runs change while no other Put or Delete changes a name. The error is ErrUnavailable if another process does so for
-// longer than d.wait.
+// locked runs change while no other Put or Delete changes a name. The error is ErrUnavailable if another process does
+// so for longer than d.wait.
 func (d *dir) locked(ctx context.Context, change func() error) error {
 	select {
 	case d.turn <- struct{}{}:
@@ -57,7 +57,8 @@ func (d *dir) locked(ctx context.Context, change func() error) error {
 		return err
 	}
 	defer f.Close()
-	limited, cancel := context.WithTimeoutCause(ctx, d.wait, fmt.Errorf("%w: another process has held its lock for %s; if it is stopped, let it go on or end it", ErrUnavailable, d.wait))
+	limited, cancel := context.WithTimeoutCause(ctx, d.wait,
+		fmt.Errorf("%w: another process has held its lock for %s; if it is stopped, let it go on or end it", ErrUnavailable, d.wait))
 	defer cancel()
 	if err := lockFile(limited, f); err != nil {
 		return err
@@ -172,7 +173,8 @@ func (d *dir) infoOf(st fs.FileInfo, err error) (Info, error) {
 	if !st.Mode().IsRegular() {
 		return Info{}, fs.ErrNotExist
 	}
-	return Info{Size: st.Size(), ETag: fmt.Sprintf("%x-%x-%x", identity(st), st.ModTime().UnixNano(), st.Size()), Modified: st.ModTime()}, nil
+	return Info{Size: st.Size(), ETag: fmt.Sprintf("%x-%x-%x", identity(st), st.ModTime().UnixNano(), st.Size()), Modified: st.ModTime()},
+		nil
 }
 
 func dirError(op, key string, err error) error {

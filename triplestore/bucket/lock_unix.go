@@ -17,7 +17,8 @@ const (
 	longestTry  = 50 * time.Millisecond
 )
 
-// lockFile waits until no other process holds the lock of a file, or the context ends. Closing the file releases the lock.
+// lockFile waits until no other process holds the lock of a file, or the context ends. Closing the file releases the
+// lock.
 func lockFile(ctx context.Context, f *os.File) error {
 	for pause := shortestTry; ; pause = min(2*pause, longestTry) {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

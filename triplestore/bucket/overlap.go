@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Overlap reports whether two URLs for Open name the same place, or one names a place below that of the other, so that objects
-// of one would be among those of the other. It sends no request. Symbolic links to directories are followed. URLs that Check
-// refuses overlap with nothing.
+// Overlap reports whether two URLs for Open name the same place, or one names a place below that of the other, so that
+// objects of one would be among those of the other. It sends no request. Symbolic links to directories are followed.
+// URLs that Check refuses overlap with nothing.
 func Overlap(a, b string) bool {
 	x, errX := parse(a)
 	y, errY := parse(b)

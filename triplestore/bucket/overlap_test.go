@@ -20,13 +20,15 @@ func TestPlacesThatOverlap(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{file, file, true}, {file + "/a", file + "/a/", true}, {file + "/a", file + "/b/../a", true}, {file + "/a/new/one", file + "/a", true},
+		{file, file, true}, {file + "/a", file + "/a/", true}, {file + "/a", file + "/b/../a", true},
+		{file + "/a/new/one", file + "/a", true},
 		{file + "/a", file + "/link", true}, {file + "/a/new", file + "/link/new/deep", true}, {file + "/a", "file:///", true},
 		{file + "/a", file + "/ab", false}, {file + "/new", file + "/news", false}, {file + "/link", file + "/new", false},
 		{"s3://bucket/a", "s3://bucket/a/", true}, {"s3://bucket", "s3://bucket/a/b", true}, {"s3://bucket/a/b", "s3://bucket/a", true},
 		{"s3://bucket/a", "s3://bucket/ab", false}, {"s3://bucket/a", "s3://basket/a", false},
 		{"s3://bucket/a?endpoint=http://h", "s3://bucket/a?endpoint=http://H:80&region=eu", true},
-		{"s3://bucket/a?endpoint=http://h:81", "s3://bucket/a?endpoint=http://h", false}, {"s3://bucket/a", "s3://bucket/a?endpoint=http://h", false},
+		{"s3://bucket/a?endpoint=http://h:81", "s3://bucket/a?endpoint=http://h", false},
+		{"s3://bucket/a", "s3://bucket/a?endpoint=http://h", false},
 		{"s3://bucket/a?endpoint=https://s3.amazonaws.com", "s3://bucket", true},
 		{file, "s3://bucket", false}, {"none", "none", false},
 	} {

@@ -134,7 +134,8 @@ func (b *s3) Get(ctx context.Context, key string, offset, length int64) (io.Read
 		info = Info{Key: key, Size: object.Size, ETag: object.ETag, Modified: object.LastModified}
 		if ranged {
 			var first, last int64
-			if _, err := fmt.Sscanf(header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &info.Size); err != nil || first != offset ||
+			if _, err := fmt.Sscanf(header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &info.Size); err != nil ||
+				first != offset ||
 				last < first || length > 0 && last-first >= length {
 				r.Close()
 				return errors.New("the object store did not answer with the range that was asked for")

@@ -45,8 +45,8 @@ func (w *watch) end() {
 	w.cancel(nil)
 }
 
-// try sends a request until it succeeds, fails for good, or has been tried often enough. Each attempt has a watch of its
-// own, which send must end unless the request goes on.
+// try sends a request until it succeeds, fails for good, or has been tried often enough. Each attempt has a watch of
+// its own, which send must end unless the request goes on.
 func (b *s3) try(ctx context.Context, op, key string, send func(w *watch, attempt int) error) error {
 	wait := b.o.Backoff
 	for attempt := 0; ; attempt++ {
@@ -104,10 +104,12 @@ func (b *s3) classify(err error) error {
 	case status == http.StatusRequestedRangeNotSatisfiable, code == "InvalidRange":
 		return errRange
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout,
-		code == "RequestTimeout", code == "SlowDown", code == "InternalError", code == "XAmzContentSHA256Mismatch", code == "IncompleteBody",
+		code == "RequestTimeout", code == "SlowDown", code == "InternalError", code == "XAmzContentSHA256Mismatch",
+		code == "IncompleteBody",
 		code == "BadDigest":
 		return fmt.Errorf("%s: %w", text, ErrUnavailable)
-	case code == "RequestTimeTooSkewed", code == "RequestExpired", code == "ExpiredToken", code == "ExpiredTokenException", code == "TokenRefreshRequired":
+	case code == "RequestTimeTooSkewed", code == "RequestExpired", code == "ExpiredToken", code == "ExpiredTokenException",
+		code == "TokenRefreshRequired":
 		return errors.New(text) // a clock may be set, and a token replaced in the file of credentials
 	case status >= 400, status == http.StatusMovedPermanently:
 		return refusedError(text)
@@ -128,7 +130,8 @@ func (b *s3) network(err error) error {
 	var failed net.Error
 	var op *net.OpError
 	if errors.As(err, &failed) || errors.As(err, &op) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
-		strings.Contains(err.Error(), "Connection closed by foreign host") || strings.Contains(err.Error(), "http: server closed idle connection") ||
+		strings.Contains(err.Error(), "Connection closed by foreign host") ||
+		strings.Contains(err.Error(), "http: server closed idle connection") ||
 		strings.Contains(err.Error(), "connection reset") || strings.Contains(err.Error(), "transport connection broken") {
 		return fmt.Errorf("%s: %w", b.redact(err.Error()), ErrUnavailable)
 	}

@@ -160,7 +160,8 @@ func (s *Stream) decoder(src io.Reader, f Format, o Options) (io.Reader, error) 
 	case LZMA:
 		return lzma.ReaderConfig{DictCap: int(o.MaxWindow)}.NewReader(src)
 	case Zstd:
-		z, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(o.MaxWindow)))
+		z, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(uint64(o.MaxWindow)))
 		if err != nil {
 			return nil, fmt.Errorf("zstd: %w", err)
 		}

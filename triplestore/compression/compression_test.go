@@ -20,7 +20,8 @@ import (
 
 const hello = "hello hello hello\n"
 
-// samples returns hello in every format that there is an encoder for, and bzip2 and compress as their programs wrote it.
+// samples returns hello in every format that there is an encoder for, and bzip2 and compress as their programs wrote
+// it.
 func samples(tb testing.TB) map[Format][]byte {
 	tb.Helper()
 	all := map[Format][]byte{}

@@ -20,7 +20,8 @@ func sample() []byte {
 func TestARecordIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	r := fields.Reader{B: sample()}
-	if a, b, c, d, e := r.Uvarint(), r.Varint(), r.Text(), r.Text(), r.Byte(); a != 300 || b != math.MinInt64 || c != "Käse" || d != "" || e != 7 {
+	if a, b, c, d, e := r.Uvarint(), r.Varint(), r.Text(), r.Text(), r.Byte(); a != 300 || b != math.MinInt64 || c != "Käse" || d != "" ||
+		e != 7 {
 		t.Fatal(a, b, c, d, e)
 	}
 	if got := r.Bytes(3); string(got) != "\x01\x02\x03" {

@@ -68,8 +68,8 @@ func near(a, b Box, metres float64) bool {
 	return around(a, b) && around(b, a)
 }
 
-// atLeastBetween returns a distance of geometries in two boxes that was computed on a plane, but no less than boxes that
-// are not near allow: on the plane, edges run a little beyond them.
+// atLeastBetween returns a distance of geometries in two boxes that was computed on a plane, but no less than boxes
+// that are not near allow: on the plane, edges run a little beyond them.
 func atLeastBetween(a, b Box, metres float64) float64 {
 	if math.IsNaN(metres) || near(a, b, metres) {
 		return metres

@@ -1,9 +1,10 @@
 // Package geometry computes what GeoSPARQL 1.1 asks of geometries: it reads and writes their literals, relates two of
 // them, measures them and makes new ones.
 //
-// A Geometry is parsed from a wktLiteral, geoJSONLiteral, gmlLiteral or kmlLiteral. Its coordinates are x and y of its reference system;
-// longitude and latitude for the geographic ones, whatever order the literal has them in. Two geometries can be
-// compared if both are geographic or both name the same other system. Geometries are shared and never change.
+// A Geometry is parsed from a wktLiteral, geoJSONLiteral, gmlLiteral or kmlLiteral. Its coordinates are x and y of its
+// reference system; longitude and latitude for the geographic ones, whatever order the literal has them in. Two
+// geometries can be compared if both are geographic or both name the same other system. Geometries are shared and never
+// change.
 //
 // Literals come from strangers. Their size is bounded, and so is that of geometries whose relation or overlay is
 // computed. A panic of the geometry library becomes an error.

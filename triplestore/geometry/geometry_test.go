@@ -26,9 +26,12 @@ func parse(t interface {
 
 func FuzzParseOfALiteralNeitherPanicsNorChangesWhatItWrites(f *testing.F) {
 	for _, s := range []string{
-		"POINT(1 2)", "<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(47 11)", "POLYGON((0 0, 1 0, 1 1, 0 0))", "GEOMETRYCOLLECTION(POINT(1 2), LINESTRING(1 2, 3 4))",
-		"MULTIPOLYGON(((0 0, 1 0, 1 1, 0 0)), EMPTY)", "POINT ZM(1 2 3 4)", "LINESTRING(1 2)", "POLYGON((0 0))", "", "<x>", `{"type":"Point","coordinates":[1,2]}`,
-		`{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}`, `{"type":"GeometryCollection","geometries":[]}`, `{"type":"MultiPoint","coordinates":[[1,2,3]]}`,
+		"POINT(1 2)", "<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(47 11)", "POLYGON((0 0, 1 0, 1 1, 0 0))",
+		"GEOMETRYCOLLECTION(POINT(1 2), LINESTRING(1 2, 3 4))",
+		"MULTIPOLYGON(((0 0, 1 0, 1 1, 0 0)), EMPTY)", "POINT ZM(1 2 3 4)", "LINESTRING(1 2)", "POLYGON((0 0))", "", "<x>",
+		`{"type":"Point","coordinates":[1,2]}`,
+		`{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}`, `{"type":"GeometryCollection","geometries":[]}`,
+		`{"type":"MultiPoint","coordinates":[[1,2,3]]}`,
 	} {
 		f.Add(s, strings.HasPrefix(s, "{"))
 	}
@@ -73,7 +76,8 @@ func FuzzParseOfALiteralNeitherPanicsNorChangesWhatItWrites(f *testing.F) {
 
 func TestLiteralsThatAreTooLargeOrTooDeepAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{strings.Repeat("(", 1<<20), strings.Repeat("GEOMETRYCOLLECTION(", 1000) + "POINT(1 2)" + strings.Repeat(")", 1000)} {
+	for _, text := range []string{strings.Repeat("(", 1<<20),
+		strings.Repeat("GEOMETRYCOLLECTION(", 1000) + "POINT(1 2)" + strings.Repeat(")", 1000)} {
 		if _, err := geometry.Parse(text, geosparql.WKTLiteral); err == nil {
 			t.Errorf("%.40q... was read", text)
 		}

@@ -47,7 +47,8 @@ func gmlSystem(e *element) string {
 // oldGMLNames are names of EPSG:4326 that programs write before longitudes and latitudes, in this order.
 var oldGMLNames = map[string]bool{"epsg:4326": true, "http://www.opengis.net/gml/srs/epsg.xml#4326": true}
 
-// gmlGeometry reads an element. size is the number of coordinates of a position that an element around it declares, or 0.
+// gmlGeometry reads an element. size is the number of coordinates of a position that an element around it declares, or
+// 0.
 func gmlGeometry(e *element, size int) (g geom.Geometry, err error) {
 	size = gmlSize(e, size)
 	switch e.name {
@@ -83,7 +84,8 @@ func gmlSize(e *element, size int) int {
 }
 
 // gmlMembers are the elements around the parts of a geometry.
-var gmlMembers = map[string]bool{"pointMember": true, "pointMembers": true, "lineStringMember": true, "curveMember": true, "curveMembers": true,
+var gmlMembers = map[string]bool{"pointMember": true, "pointMembers": true, "lineStringMember": true, "curveMember": true,
+	"curveMembers":  true,
 	"polygonMember": true, "surfaceMember": true, "surfaceMembers": true, "geometryMember": true, "geometryMembers": true, "patches": true}
 
 func gmlParts(e *element, size int) (parts []geom.Geometry, err error) {

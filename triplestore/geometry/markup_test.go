@@ -9,30 +9,63 @@ import (
 	"odarchive/vocab/geosparql"
 )
 
-// What a literal of GML or KML means, as WKT. The forms are those of the standards (GML 2.1.2, 3.1.1 and 3.2.1, KML 2.2)
-// and of the programs that write catalogs.
+// What a literal of GML or KML means, as WKT. The forms are those of the standards (GML 2.1.2, 3.1.1 and 3.2.1, KML
+// 2.2) and of the programs that write catalogs.
 var markup = []struct{ datatype, text, wkt string }{
-	{geosparql.GMLLiteral, `<gml:Point srsName="http://www.opengis.net/def/crs/OGC/1.3/CRS84" xmlns:gml="http://www.opengis.net/ont/gml"><gml:pos>-83.38 33.95</gml:pos></gml:Point>`, "POINT(-83.38 33.95)"},
-	{geosparql.GMLLiteral, `<Point srsName="http://www.opengis.net/def/crs/EPSG/0/4326"><pos>33.95 -83.38</pos></Point>`, "<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(33.95 -83.38)"},
+	{
+		geosparql.GMLLiteral,
+		`<gml:Point srsName="http://www.opengis.net/def/crs/OGC/1.3/CRS84" xmlns:gml="http://www.opengis.net/ont/gml"><gml:pos>-83.38 ` +
+			`33.95</gml:pos></gml:Point>`, "POINT(-83.38 33.95)"},
+	{geosparql.GMLLiteral, `<Point srsName="http://www.opengis.net/def/crs/EPSG/0/4326"><pos>33.95 -83.38</pos></Point>`,
+		"<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(33.95 -83.38)"},
 	{geosparql.GMLLiteral, `<gml:Point srsName="EPSG:4326"><gml:coordinates>16,3;48,2</gml:coordinates></gml:Point>`, ""},
-	{geosparql.GMLLiteral, `<gml:Point srsName="EPSG:4326"><gml:coordinates decimal="," cs=";">16,3;48,2</gml:coordinates></gml:Point>`, "POINT(16.3 48.2)"},
+	{geosparql.GMLLiteral, `<gml:Point srsName="EPSG:4326"><gml:coordinates decimal="," cs=";">16,3;48,2</gml:coordinates></gml:Point>`,
+		"POINT(16.3 48.2)"},
 	{geosparql.GMLLiteral, `<gml:Point><gml:coord><gml:X>16</gml:X><gml:Y>48</gml:Y></gml:coord></gml:Point>`, "POINT(16 48)"},
 	{geosparql.GMLLiteral, `<gml:Point><gml:pos>16 48 171</gml:pos></gml:Point>`, "POINT Z (16 48 171)"},
-	{geosparql.GMLLiteral, `<Envelope srsName="urn:ogc:def:crs:EPSG::4326"><lowerCorner>46 9</lowerCorner><upperCorner>49 17</upperCorner></Envelope>`, "<http://www.opengis.net/def/crs/EPSG/0/4326> POLYGON((46 9,46 17,49 17,49 9,46 9))"},
+	{
+		geosparql.GMLLiteral,
+		`<Envelope srsName="urn:ogc:def:crs:EPSG::4326"><lowerCorner>46 9</lowerCorner><upperCorner>49 17</upperCorner></Envelope>`,
+		"<http://www.opengis.net/def/crs/EPSG/0/4326> POLYGON((46 9,46 17,49 17,49 9,46 9))"},
 	{geosparql.GMLLiteral, `<gml:Box><gml:coordinates>9,46 17,49</gml:coordinates></gml:Box>`, "POLYGON((9 46,9 49,17 49,17 46,9 46))"},
 	{geosparql.GMLLiteral, `<LineString><posList>1 2 3 4</posList></LineString>`, "LINESTRING(1 2,3 4)"},
 	{geosparql.GMLLiteral, `<LineString><posList srsDimension="3">1 2 0 3 4 0</posList></LineString>`, "LINESTRING Z (1 2 0,3 4 0)"},
 	{geosparql.GMLLiteral, `<LineString><pos>1 2</pos><pos>3 4</pos></LineString>`, "LINESTRING(1 2,3 4)"},
-	{geosparql.GMLLiteral, `<LineString><pointProperty><Point><pos>1 2</pos></Point></pointProperty><pointProperty><Point><pos>3 4</pos></Point></pointProperty></LineString>`, "LINESTRING(1 2,3 4)"},
-	{geosparql.GMLLiteral, `<Curve><segments><LineStringSegment><posList>1 2 3 4</posList></LineStringSegment><LineStringSegment><posList>3 4 5 6</posList></LineStringSegment></segments></Curve>`, "LINESTRING(1 2,3 4,5 6)"},
+	{
+		geosparql.GMLLiteral,
+		`<LineString><pointProperty><Point><pos>1 2</pos></Point></pointProperty><pointProperty><Point><pos>3 ` +
+			`4</pos></Point></pointProperty></LineString>`, "LINESTRING(1 2,3 4)"},
+	{
+		geosparql.GMLLiteral,
+		`<Curve><segments><LineStringSegment><posList>1 2 3 4</posList></LineStringSegment><LineStringSegment><posList>3 4 5 ` +
+			`6</posList></LineStringSegment></segments></Curve>`, "LINESTRING(1 2,3 4,5 6)"},
 	{geosparql.GMLLiteral, `<Curve><segments><Arc><posList>1 2 3 4 5 6</posList></Arc></segments></Curve>`, ""},
-	{geosparql.GMLLiteral, `<Polygon><exterior><LinearRing><posList>0 0 9 0 9 9 0 9 0 0</posList></LinearRing></exterior><interior><LinearRing><posList>1 1 2 1 2 2 1 1</posList></LinearRing></interior></Polygon>`, "POLYGON((0 0,9 0,9 9,0 9,0 0),(1 1,2 1,2 2,1 1))"},
-	{geosparql.GMLLiteral, `<Polygon><outerBoundaryIs><LinearRing><coordinates>0,0 9,0 9,9 0,0</coordinates></LinearRing></outerBoundaryIs></Polygon>`, "POLYGON((0 0,9 0,9 9,0 0))"},
-	{geosparql.GMLLiteral, `<Surface><patches><PolygonPatch><exterior><LinearRing><posList>0 0 9 0 9 9 0 0</posList></LinearRing></exterior></PolygonPatch></patches></Surface>`, "POLYGON((0 0,9 0,9 9,0 0))"},
-	{geosparql.GMLLiteral, `<MultiPoint><pointMember><Point><pos>1 2</pos></Point></pointMember><pointMembers><Point><pos>3 4</pos></Point><Point><pos>5 6</pos></Point></pointMembers></MultiPoint>`, "MULTIPOINT((1 2),(3 4),(5 6))"},
-	{geosparql.GMLLiteral, `<MultiCurve><curveMember><LineString><posList>1 2 3 4</posList></LineString></curveMember></MultiCurve>`, "MULTILINESTRING((1 2,3 4))"},
-	{geosparql.GMLLiteral, `<MultiSurface srsDimension="2"><surfaceMember><Polygon><exterior><LinearRing><posList>0 0 9 0 9 9 0 0</posList></LinearRing></exterior></Polygon></surfaceMember></MultiSurface>`, "MULTIPOLYGON(((0 0,9 0,9 9,0 0)))"},
-	{geosparql.GMLLiteral, `<MultiGeometry><geometryMember><Point><pos>1 2</pos></Point></geometryMember><geometryMember><LineString><posList>1 2 3 4</posList></LineString></geometryMember></MultiGeometry>`, "GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(1 2,3 4))"},
+	{
+		geosparql.GMLLiteral,
+		`<Polygon><exterior><LinearRing><posList>0 0 9 0 9 9 0 9 0 0</posList></LinearRing></exterior><interior><LinearRing><posList>1 1 ` +
+			`2 1 2 2 1 1</posList></LinearRing></interior></Polygon>`, "POLYGON((0 0,9 0,9 9,0 9,0 0),(1 1,2 1,2 2,1 1))"},
+	{
+		geosparql.GMLLiteral,
+		`<Polygon><outerBoundaryIs><LinearRing><coordinates>0,0 9,0 9,9 0,0</coordinates></LinearRing></outerBoundaryIs></Polygon>`,
+		"POLYGON((0 0,9 0,9 9,0 0))"},
+	{
+		geosparql.GMLLiteral,
+		`<Surface><patches><PolygonPatch><exterior><LinearRing><posList>0 0 9 0 9 9 0 ` +
+			`0</posList></LinearRing></exterior></PolygonPatch></patches></Surface>`, "POLYGON((0 0,9 0,9 9,0 0))"},
+	{
+		geosparql.GMLLiteral,
+		`<MultiPoint><pointMember><Point><pos>1 2</pos></Point></pointMember><pointMembers><Point><pos>3 4</pos></Point><Point><pos>5 ` +
+			`6</pos></Point></pointMembers></MultiPoint>`, "MULTIPOINT((1 2),(3 4),(5 6))"},
+	{geosparql.GMLLiteral, `<MultiCurve><curveMember><LineString><posList>1 2 3 4</posList></LineString></curveMember></MultiCurve>`,
+		"MULTILINESTRING((1 2,3 4))"},
+	{
+		geosparql.GMLLiteral,
+		`<MultiSurface srsDimension="2"><surfaceMember><Polygon><exterior><LinearRing><posList>0 0 9 0 9 9 0 ` +
+			`0</posList></LinearRing></exterior></Polygon></surfaceMember></MultiSurface>`, "MULTIPOLYGON(((0 0,9 0,9 9,0 0)))"},
+	{
+		geosparql.GMLLiteral,
+		`<MultiGeometry><geometryMember><Point><pos>1 2</pos></Point></geometryMember><geometryMember><LineString><posList>1 2 3 ` +
+			`4</posList></LineString></geometryMember></MultiGeometry>`, "GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(1 2,3 4))"},
 	{geosparql.GMLLiteral, ` `, "GEOMETRYCOLLECTION EMPTY"},
 	{geosparql.GMLLiteral, `<Solid/>`, ""},
 	{geosparql.GMLLiteral, `<Point><pos>1 2</pos>`, ""},
@@ -41,12 +74,20 @@ var markup = []struct{ datatype, text, wkt string }{
 	{geosparql.GMLLiteral, `<LineString><posList>1 2 3</posList></LineString>`, ""},
 	{geosparql.GMLLiteral, `<Point><pos>NaN 2</pos></Point>`, ""},
 
-	{geosparql.KMLLiteral, `<Point xmlns="http://www.opengis.net/kml/2.2"><coordinates>-83.38,33.95</coordinates></Point>`, "POINT(-83.38 33.95)"},
+	{geosparql.KMLLiteral, `<Point xmlns="http://www.opengis.net/kml/2.2"><coordinates>-83.38,33.95</coordinates></Point>`,
+		"POINT(-83.38 33.95)"},
 	{geosparql.KMLLiteral, `<kml:Point><kml:coordinates> 16,48,171 </kml:coordinates></kml:Point>`, "POINT Z (16 48 171)"},
 	{geosparql.KMLLiteral, `<LineString><tessellate>1</tessellate><coordinates>1,2
 		3,4</coordinates></LineString>`, "LINESTRING(1 2,3 4)"},
-	{geosparql.KMLLiteral, `<Polygon><outerBoundaryIs><LinearRing><coordinates>0,0 9,0 9,9 0,0</coordinates></LinearRing></outerBoundaryIs><innerBoundaryIs><LinearRing><coordinates>5,1 6,1 6,2 5,1</coordinates></LinearRing></innerBoundaryIs></Polygon>`, "POLYGON((0 0,9 0,9 9,0 0),(5 1,6 1,6 2,5 1))"},
-	{geosparql.KMLLiteral, `<MultiGeometry><Point><coordinates>1,2</coordinates></Point><Point><coordinates>3,4</coordinates></Point></MultiGeometry>`, "MULTIPOINT((1 2),(3 4))"},
+	{
+		geosparql.KMLLiteral,
+		`<Polygon><outerBoundaryIs><LinearRing><coordinates>0,0 9,0 9,9 ` +
+			`0,0</coordinates></LinearRing></outerBoundaryIs><innerBoundaryIs><LinearRing><coordinates>5,1 6,1 6,2 ` +
+			`5,1</coordinates></LinearRing></innerBoundaryIs></Polygon>`, "POLYGON((0 0,9 0,9 9,0 0),(5 1,6 1,6 2,5 1))"},
+	{
+		geosparql.KMLLiteral,
+		`<MultiGeometry><Point><coordinates>1,2</coordinates></Point><Point><coordinates>3,4</coordinates></Point></MultiGeometry>`,
+		"MULTIPOINT((1 2),(3 4))"},
 	{geosparql.KMLLiteral, `<Placemark/>`, ""},
 	{geosparql.KMLLiteral, `<Point><coordinates>1</coordinates></Point>`, ""},
 	{geosparql.GeoJSONType, `{"type":"Point","coordinates":[1,2]}`, "POINT(1 2)"},

@@ -57,7 +57,8 @@ func FromGeoRSS(property, text string) (wkt string, ok bool) {
 }
 
 func rectangle(south, west, north, east float64) string {
-	return "(" + strings.Join([]string{position(south, west), position(south, east), position(north, east), position(north, west), position(south, west)}, ", ") + ")"
+	return "(" + strings.Join([]string{position(south, west), position(south, east), position(north, east), position(north, west),
+		position(south, west)}, ", ") + ")"
 }
 
 func position(lat, long float64) string {

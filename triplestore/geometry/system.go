@@ -12,9 +12,11 @@ import (
 func canonicalSystem(iri string) string {
 	s := strings.TrimPrefix(strings.TrimPrefix(iri, "https:"), "http:")
 	switch strings.ToLower(s) {
-	case "//www.opengis.net/def/crs/ogc/1.3/crs84", "//www.opengis.net/def/crs/ogc/0/crs84", "urn:ogc:def:crs:ogc:1.3:crs84", "urn:ogc:def:crs:ogc::crs84":
+	case "//www.opengis.net/def/crs/ogc/1.3/crs84", "//www.opengis.net/def/crs/ogc/0/crs84", "urn:ogc:def:crs:ogc:1.3:crs84",
+		"urn:ogc:def:crs:ogc::crs84":
 		return CRS84
-	case "//www.opengis.net/def/crs/epsg/0/4326", "//www.opengis.net/def/crs/epsg/9.9.1/4326", "urn:ogc:def:crs:epsg::4326", "//www.opengis.net/gml/srs/epsg.xml#4326", "epsg:4326":
+	case "//www.opengis.net/def/crs/epsg/0/4326", "//www.opengis.net/def/crs/epsg/9.9.1/4326", "urn:ogc:def:crs:epsg::4326",
+		"//www.opengis.net/gml/srs/epsg.xml#4326", "epsg:4326":
 		return EPSG4326
 	case "//www.opengis.net/def/crs/epsg/0/3857", "urn:ogc:def:crs:epsg::3857", "epsg:3857":
 		return EPSG3857

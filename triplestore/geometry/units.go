@@ -23,9 +23,11 @@ var units = map[string]unit{
 	"kilometre": {metres: 1000}, "kilometer": {metres: 1000}, "km": {metres: 1000}, "kilom": {metres: 1000},
 	"centimetre": {metres: 0.01}, "centimeter": {metres: 0.01}, "centim": {metres: 0.01},
 	"mile": {metres: 1609.344}, "statutemile": {metres: 1609.344}, "mi": {metres: 1609.344},
-	"nauticalmile": {metres: 1852}, "mi_n": {metres: 1852}, "foot": {metres: 0.3048}, "ft": {metres: 0.3048}, "yard": {metres: 0.9144}, "yd": {metres: 0.9144},
+	"nauticalmile": {metres: 1852}, "mi_n": {metres: 1852}, "foot": {metres: 0.3048}, "ft": {metres: 0.3048}, "yard": {metres: 0.9144},
+	"yd":     {metres: 0.9144},
 	"degree": {radians: math.Pi / 180}, "deg": {radians: math.Pi / 180}, "radian": {radians: 1}, "rad": {radians: 1},
-	"square_metre": {metres: 1, square: true}, "square_meter": {metres: 1, square: true}, "squaremetre": {metres: 1, square: true}, "m2": {metres: 1, square: true},
+	"square_metre": {metres: 1, square: true}, "square_meter": {metres: 1, square: true}, "squaremetre": {metres: 1, square: true},
+	"m2":               {metres: 1, square: true},
 	"square_kilometre": {metres: 1e6, square: true}, "squarekilometre": {metres: 1e6, square: true}, "kilom2": {metres: 1e6, square: true},
 	"hectare": {metres: 1e4, square: true}, "ha": {metres: 1e4, square: true}, "hectom2": {metres: 1e4, square: true},
 }

@@ -140,7 +140,8 @@ func (r *Reader) bitmapTriples(in *input, ra io.ReaderAt) error {
 		return err
 	}
 	if bitsY.entries != seqY.entries || bitsZ.entries != seqZ.entries {
-		return damaged("bitmaps of %d and %d bits for %d predicates and %d objects", bitsY.entries, bitsZ.entries, seqY.entries, seqZ.entries)
+		return damaged("bitmaps of %d and %d bits for %d predicates and %d objects", bitsY.entries, bitsZ.entries, seqY.entries,
+			seqZ.entries)
 	}
 	r.triples = seqZ.entries
 	r.recent = make([]recent, min(seqZ.entries+1, recentSlots))

@@ -60,7 +60,8 @@ func (b *Batch) Flush() error {
 	}
 	err = b.db.acknowledge(context.Background(), b.db.visible.Load())
 	if late := (*unacknowledged)(nil); errors.As(err, &late) { // what needs the batch has not been written yet
-		late.text = "kv: a larger write was stopped before its end: a part of it is in the log of this directory, but not known to be anywhere else"
+		late.text = "kv: a larger write was stopped before its end: a part of it is in the log of this directory, but not known to be " +
+			"anywhere else"
 	}
 	return err
 }

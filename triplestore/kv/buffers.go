@@ -8,10 +8,10 @@ import (
 	"github.com/dgraph-io/ristretto/v2/z"
 )
 
-// buffers gives back the memory in which Badger has built tables. A buffer doubles as it is filled, the one for a memory
-// table up to four times the size of that, and Badger keeps eight for the next tables. Each of them meets a memory table
-// sooner or later, so all eight become as large, and Badger frees one in two seconds only while no table is built, which
-// is never during a crawl.
+// buffers gives back the memory in which Badger has built tables. A buffer doubles as it is filled, the one for a
+// memory table up to four times the size of that, and Badger keeps eight for the next tables. Each of them meets a
+// memory table sooner or later, so all eight become as large, and Badger frees one in two seconds only while no table
+// is built, which is never during a crawl.
 type buffers struct {
 	pool *z.AllocatorPool
 	stop chan struct{}
@@ -26,7 +26,8 @@ const (
 	noBuffer   = 512      // bytes of the buffer that an empty pool makes when it is asked for one without room
 )
 
-// trimBuffers begins to trim the buffers of a database. It returns nil if this Badger keeps them elsewhere; then they stay.
+// trimBuffers begins to trim the buffers of a database. It returns nil if this Badger keeps them elsewhere; then they
+// stay.
 func trimBuffers(b *badger.DB) *buffers {
 	field := reflect.ValueOf(b).Elem().FieldByName("allocPool") // Badger has no other way to it
 	if !field.IsValid() || field.Type() != reflect.TypeFor[*z.AllocatorPool]() || field.IsNil() {
@@ -51,8 +52,8 @@ func (t *buffers) run() {
 	}
 }
 
-// trim releases the buffers that are large or many, and at least one, so that none are left soon after the last table was
-// built. What it takes from the pool and keeps goes back at the end, so that it meets each buffer once.
+// trim releases the buffers that are large or many, and at least one, so that none are left soon after the last table
+// was built. What it takes from the pool and keeps goes back at the end, so that it meets each buffer once.
 func (t *buffers) trim() {
 	var keep []*z.Allocator
 	released := false

@@ -36,7 +36,9 @@ func (db *DB) buildCache(ctx context.Context, dir string, whole bool) (c *cache,
 			break
 		}
 	}
-	return nil, 0, "", fmt.Errorf("cannot rebuild the database, and its files are unchanged; restore a backup, or list what the packs hold with 'odarchive check --packs-only': %w", errs)
+	return nil, 0, "", fmt.Errorf(
+		"cannot rebuild the database, and its files are unchanged; restore a backup, or list what the packs hold with 'odarchive check "+
+			"--packs-only': %w", errs)
 }
 
 // wholeName is the name of the file that marks a cache in madeDir as complete.

@@ -114,8 +114,8 @@ func openBadger(o badger.Options) (b *badger.DB, err error) {
 	return badger.OpenManaged(o)
 }
 
-// applied is the key that every write set writes last. Its newest version is the number of the last write set that Badger
-// holds completely.
+// applied is the key that every write set writes last. Its newest version is the number of the last write set that
+// Badger holds completely.
 var applied = fullKey(spaceApplied, nil)
 
 // isContent reports whether a key belongs to the database's content, not to its own bookkeeping.
@@ -123,8 +123,8 @@ func isContent(key []byte) bool {
 	return len(key) > 0 && Space(key[0]) != spaceApplied && Space(key[0]) != spaceScratch
 }
 
-// apply writes a layer as the write set with the given number. What is too large for one Badger transaction is written in
-// parts. Readers see none of them before the number is visible, and the last one has the key applied.
+// apply writes a layer as the write set with the given number. What is too large for one Badger transaction is written
+// in parts. Readers see none of them before the number is visible, and the last one has the key applied.
 func (c *cache) apply(l *layer, number uint64) error {
 	txn := c.badger.NewTransactionAt(number, true)
 	defer func() { txn.Discard() }()
@@ -163,7 +163,8 @@ func (c *cache) apply(l *layer, number uint64) error {
 	return txn.CommitAt(number, nil)
 }
 
-// holds returns the number of the newest write set that the cache has completely, or 0. A newer one may be there in part.
+// holds returns the number of the newest write set that the cache has completely, or 0. A newer one may be there in
+// part.
 func (c *cache) holds() (uint64, error) {
 	txn := c.badger.NewTransactionAt(math.MaxUint64, false)
 	defer txn.Discard()
@@ -256,8 +257,8 @@ func (c *cache) sizes() (s Sizes) {
 	return s
 }
 
-// flushed returns the number of the newest write set of which everything is in tables: the one before the newest that is
-// in a table, of which a part may be in memory.
+// flushed returns the number of the newest write set of which everything is in tables: the one before the newest that
+// is in a table, of which a part may be in memory.
 func (c *cache) flushed() (number uint64) {
 	if c.dir == "" { // rebuilt at every opening
 		return math.MaxUint64

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestADatabaseOnAFullDiskIsClosedWithoutWritingTables closes a database while its disk is full, and opens a copy of its
-// directory, since the process keeps the directory itself locked.
+// TestADatabaseOnAFullDiskIsClosedWithoutWritingTables closes a database while its disk is full, and opens a copy of
+// its directory, since the process keeps the directory itself locked.
 func TestADatabaseOnAFullDiskIsClosedWithoutWritingTables(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

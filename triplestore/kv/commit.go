@@ -118,7 +118,8 @@ const rarely = 16
 // SaveRarely makes state files rarer until the returned function is called, for bulk work that makes the database many
 // times larger. The log grows to sixteen times the last state file meanwhile, and at least to 512 MiB (with the default
 // of Options.SaveAt), or to a quarter of the free space; a database whose tables are lost is rebuilt from both. A large
-// load writes little more than the one at its end: at three times, the files before it took as much processor time again.
+// load writes little more than the one at its end: at three times, the files before it took as much processor time
+// again.
 func (db *DB) SaveRarely() (end func()) {
 	db.rarely.Add(1)
 	var once sync.Once

@@ -73,9 +73,9 @@ func (db *DB) emptyTemp() error {
 	return nil
 }
 
-// swapInClosed gives the name of the cache to one that was built while the database was open, and that is closed now: until then,
-// whoever only reads the directory finds no cache, and reads everything into memory. If the former cache is not gone yet, the next
-// opening does that.
+// swapInClosed gives the name of the cache to one that was built while the database was open, and that is closed now:
+// until then, whoever only reads the directory finds no cache, and reads everything into memory. If the former cache is
+// not gone yet, the next opening does that.
 func (db *DB) swapInClosed(made string) {
 	if made == "" || made == db.path(cacheDir) {
 		return

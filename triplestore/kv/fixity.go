@@ -161,8 +161,9 @@ func (db *DB) mendCache(ctx context.Context, why error) error {
 	})
 }
 
-// rebuildCache replaces the cache by one that is built from a state file and the log, and retires it: it deletes its files
-// when its last reader leaves. from names the source for reports. The caller holds db.writing and has the writers' turn.
+// rebuildCache replaces the cache by one that is built from a state file and the log, and retires it: it deletes its
+// files when its last reader leaves. from names the source for reports. The caller holds db.writing and has the
+// writers' turn.
 func (db *DB) rebuildCache(ctx context.Context) (from string, err error) {
 	dir := db.path(fmt.Sprintf("%s.%d", madeDir, time.Now().UnixNano()))
 	c, number, from, err := db.buildCache(ctx, dir, true)

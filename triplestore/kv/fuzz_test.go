@@ -140,7 +140,8 @@ func FuzzLoad(f *testing.F) {
 	run := readChunks(f, r)
 	list := readChunks(f, &chunkReader{r: r.r})
 	f.Add(byte(3), false, run, list)
-	frame, err := proto.Marshal(&pb.KVList{Kv: []*pb.KV{{Key: []byte("\x01a"), Value: []byte("v"), Version: 2}, {Key: []byte("\x01b"), Version: 3, Meta: []byte{1}}}})
+	frame, err := proto.Marshal(&pb.KVList{
+		Kv: []*pb.KV{{Key: []byte("\x01a"), Value: []byte("v"), Version: 2}, {Key: []byte("\x01b"), Version: 3, Meta: []byte{1}}}})
 	if err != nil {
 		f.Fatal(err)
 	}

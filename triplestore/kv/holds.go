@@ -23,8 +23,8 @@ type Hold struct {
 // holdFor is how long a hold lasts that is not renewed.
 const holdFor = 24 * time.Hour
 
-// holdsFile is the name of the file that holds survive a restart in. It is written when a hold is new or ends, at most once a
-// minute when one moves, and at Close.
+// holdsFile is the name of the file that holds survive a restart in. It is written when a hold is new or ends, at most
+// once a minute when one moves, and at Close.
 const (
 	holdsFile    = "readers.json"
 	holdsRest    = time.Minute
@@ -44,10 +44,10 @@ type holds struct {
 	changed chan struct{} // closed and replaced when a hold moves; nil if nobody waits
 }
 
-// Hold keeps the log behind a write set from being trimmed for a named reader. The reader calls it again as it advances.
-// A hold ends after a day without a call, by Release, when the log kept for it exceeds Options.HoldBytes, or when the disk
-// is full. Then Records returns ErrLogTrimmed, and the reader begins again with OpenState. Holds survive a restart, with a
-// number that may be a minute old.
+// Hold keeps the log behind a write set from being trimmed for a named reader. The reader calls it again as it
+// advances. A hold ends after a day without a call, by Release, when the log kept for it exceeds Options.HoldBytes, or
+// when the disk is full. Then Records returns ErrLogTrimmed, and the reader begins again with OpenState. Holds survive
+// a restart, with a number that may be a minute old.
 //
 // Purge waits a few seconds for readers that called Hold recently, and then trims the log regardless.
 func (db *DB) Hold(name string, number uint64) {
@@ -77,8 +77,8 @@ func (db *DB) Release(name string) {
 	db.storeHolds()
 }
 
-// storeHolds writes holdsFile. The caller holds holds.mu. Without the file the log may be trimmed after a restart, and readers
-// begin again.
+// storeHolds writes holdsFile. The caller holds holds.mu. Without the file the log may be trimmed after a restart, and
+// readers begin again.
 func (db *DB) storeHolds() {
 	if db.log == nil || db.opts.CacheInMemory {
 		return

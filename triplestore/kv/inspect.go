@@ -15,8 +15,8 @@ type Write struct {
 }
 
 // ReadState calls f with each entry of a state file, in the order of spaces and keys, and compares the file with its
-// checksums. f must not keep the bytes. ReadState returns the number of the state. The error is ErrDamaged if the file is
-// damaged or truncated.
+// checksums. f must not keep the bytes. ReadState returns the number of the state. The error is ErrDamaged if the file
+// is damaged or truncated.
 func ReadState(ctx context.Context, r io.Reader, f func(Write) error) (number uint64, err error) {
 	return readStateFrom(ctx, r, nil, func(key, val []byte, _ uint64) error {
 		if len(key) == 0 {
@@ -26,8 +26,8 @@ func ReadState(ctx context.Context, r io.Reader, f func(Write) error) (number ui
 	})
 }
 
-// EachWrite calls f with what the write set of a record does, in order. f must not keep the bytes. The error is ErrDamaged
-// if the record is malformed, and ErrNewer if it was written by a newer program.
+// EachWrite calls f with what the write set of a record does, in order. f must not keep the bytes. The error is
+// ErrDamaged if the record is malformed, and ErrNewer if it was written by a newer program.
 func EachWrite(r Record, f func(Write) error) error {
 	w, err := checkRecord(r)
 	if err != nil {

@@ -484,8 +484,8 @@ func TestABitThatIsFlippedInATableIsMendedFromTheLog(t *testing.T) {
 		if got := all(t, db, "", ""); got != want {
 			t.Fatalf("round %d: other entries than before", round)
 		}
-		// About one bit in a thousand has no meaning: padding, and unused bits of Zstandard. Its block is decompressed to what
-		// it was, so that there is nothing to find.
+		// About one bit in a thousand has no meaning: padding, and unused bits of Zstandard. Its block is decompressed
+		// to what it was, so that there is nothing to find.
 		switch found := db.Damages(); {
 		case len(found) == 0 && meaningless < 3:
 			meaningless++

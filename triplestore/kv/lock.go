@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Held returns an ErrLocked that names the process if another process holds the database in a directory. It creates no file.
+// Held returns an ErrLocked that names the process if another process holds the database in a directory. It creates no
+// file.
 func Held(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, ownerName)); errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -1,8 +1,8 @@
 package kv
 
-// Pin returns the database as it is now: a DB whose readers see one state, that of the call, until it is closed. Writes to
-// it fail with ErrReadOnly. It shares everything else with db, which must be closed after it; what is read of files, such
-// as sizes and damages, is that of db. While it is open, the space of entries deleted since is not reclaimed.
+// Pin returns the database as it is now: a DB whose readers see one state, that of the call, until it is closed. Writes
+// to it fail with ErrReadOnly. It shares everything else with db, which must be closed after it; what is read of files,
+// such as sizes and damages, is that of db. While it is open, the space of entries deleted since is not reclaimed.
 //
 // A replica serves pinned states: whatever is kept in memory above one of them agrees with it.
 func (db *DB) Pin() (*DB, error) {

@@ -8,12 +8,14 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Purge removes from disk what was deleted or overwritten before: from the log, the state files and Badger, which all keep
-// it for some time otherwise. It writes a state file of what is left, drops older ones and the log before it, and builds
-// Badger anew. It needs the space of a second Badger meanwhile, and as much time as writing the whole database takes.
-// Writers wait; readers do not, but Purge waits for the Snapshots that are open. So its caller must not hold one.
+// Purge removes from disk what was deleted or overwritten before: from the log, the state files and Badger, which all
+// keep it for some time otherwise. It writes a state file of what is left, drops older ones and the log before it, and
+// builds Badger anew. It needs the space of a second Badger meanwhile, and as much time as writing the whole database
+// takes. Writers wait; readers do not, but Purge waits for the Snapshots that are open. So its caller must not hold
+// one.
 //
-// Without that space, the error is ErrDiskFull. If Purge fails, or its process ends before it returns, nothing is lost, and it must be called again.
+// Without that space, the error is ErrDiskFull. If Purge fails, or its process ends before it returns, nothing is lost,
+// and it must be called again.
 func (db *DB) Purge(ctx context.Context) error {
 	if db.log == nil || db.states == nil { // in memory
 		return nil
@@ -30,8 +32,8 @@ func (db *DB) Purge(ctx context.Context) error {
 	}
 }
 
-// RoomToPurge returns ErrDiskFull if there is too little space for Purge, so that a caller with other work before it can
-// know that first.
+// RoomToPurge returns ErrDiskFull if there is too little space for Purge, so that a caller with other work before it
+// can know that first.
 func (db *DB) RoomToPurge() error {
 	if db.log == nil || db.states == nil { // in memory
 		return nil
@@ -39,7 +41,8 @@ func (db *DB) RoomToPurge() error {
 	return db.roomFor(max(db.states.newest().size, db.cacheBytes()))
 }
 
-// cacheBytes returns about the size of the tables of a cache that is built anew. Those in use may be denser (Options.Dense).
+// cacheBytes returns about the size of the tables of a cache that is built anew. Those in use may be denser
+// (Options.Dense).
 func (db *DB) cacheBytes() int64 {
 	c := db.cache.Load()
 	if c == nil || c.dir == "" {

@@ -214,7 +214,8 @@ func (db *DB) takeTables(dir, from string, tables []uint64, links bool) error {
 		total += info.Size()
 	}
 	if free, ok := freeSpace(dir); ok && free < total+spareForCopies {
-		return fmt.Errorf("%w: %d MiB of tables, %d MiB left in %s; query that process (--endpoint), or set TMPDIR", errNoRoom, total>>20, free>>20, os.TempDir())
+		return fmt.Errorf("%w: %d MiB of tables, %d MiB left in %s; query that process (--endpoint), or set TMPDIR", errNoRoom, total>>20,
+			free>>20, os.TempDir())
 	}
 	for _, id := range tables {
 		if err := copyFile(filepath.Join(dir, tableName(id)), filepath.Join(from, tableName(id))); err != nil {

@@ -9,8 +9,8 @@ import (
 	"odarchive/triplestore/wal"
 )
 
-// Position is a place in the history of a database: behind a write set. Two databases at the same position have the same
-// content, and all their earlier write sets are the same.
+// Position is a place in the history of a database: behind a write set. Two databases at the same position have the
+// same content, and all their earlier write sets are the same.
 type Position = wal.Position
 
 // Record is a committed write set as the log has it, with its number and the checksum that chains it to all write sets
@@ -43,10 +43,10 @@ func (db *DB) More() <-chan struct{} {
 	return more
 }
 
-// Records returns the durable write sets behind a position in order: those of Update, Batch and DropSpace, and empty ones.
-// Fill and Load begin a new history instead. With wait set, the sequence waits at the end for more; otherwise it ends
-// there. A body is valid until the next record. The sequence ends after an error: ErrLogTrimmed or ErrOtherHistory,
-// ErrDamaged, ErrClosed, or that of ctx.
+// Records returns the durable write sets behind a position in order: those of Update, Batch and DropSpace, and empty
+// ones. Fill and Load begin a new history instead. With wait set, the sequence waits at the end for more; otherwise it
+// ends there. A body is valid until the next record. The sequence ends after an error: ErrLogTrimmed or
+// ErrOtherHistory, ErrDamaged, ErrClosed, or that of ctx.
 //
 // If after.Log is zero, only the number counts. Such a caller does not notice another history.
 func (db *DB) Records(ctx context.Context, after Position, wait bool) iter.Seq2[Record, error] {
@@ -153,7 +153,8 @@ func (db *DB) acknowledge(ctx context.Context, number uint64) error {
 		return nil
 	}
 	if err := db.opts.Acknowledge(ctx, number); err != nil {
-		return &unacknowledged{fmt.Sprintf("kv: write set %d is committed in this directory, but not known to be anywhere else", number), err}
+		return &unacknowledged{fmt.Sprintf("kv: write set %d is committed in this directory, but not known to be anywhere else", number),
+			err}
 	}
 	return nil
 }

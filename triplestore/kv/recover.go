@@ -30,7 +30,8 @@ func (db *DB) openForWriting(ctx context.Context) error {
 	if err := db.clean(); err != nil {
 		return err
 	}
-	o := wal.Options{FS: db.opts.FS, NoSync: db.opts.NoSync, Segment: min(db.opts.SaveAt/2, 4<<20), Witness: db.path(witnessName), Chained: db.opts.Replica, Log: db.opts.Log}
+	o := wal.Options{FS: db.opts.FS, NoSync: db.opts.NoSync, Segment: min(db.opts.SaveAt/2, 4<<20), Witness: db.path(witnessName),
+		Chained: db.opts.Replica, Log: db.opts.Log}
 	log, found, err := wal.Open(db.path(logDir), o)
 	if err != nil {
 		return err

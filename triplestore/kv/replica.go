@@ -11,8 +11,8 @@ import (
 	"odarchive/triplestore/wal"
 )
 
-// ReplicaFile is the name of the file that makes a directory the replica of another one. Open refuses to write to such a
-// directory, except with Options.Replica. This package does not read the file; who removes it promotes the replica.
+// ReplicaFile is the name of the file that makes a directory the replica of another one. Open refuses to write to such
+// a directory, except with Options.Replica. This package does not read the file; who removes it promotes the replica.
 const ReplicaFile = "replica.json"
 
 var (
@@ -44,11 +44,11 @@ func (db *DB) checkReplica() error {
 // Replica reports whether the database was opened with Options.Replica.
 func (db *DB) Replica() bool { return db.opts.Replica }
 
-// Apply appends write sets of another database to the log of a replica, syncs it, and applies them. They are durable and
-// visible together when Apply returns nil. They must continue Position; otherwise the error is ErrOtherHistory, and
-// nothing behind the first record that does not is applied. If the disk is full, the error is ErrDiskFull and Apply may be
-// called again. After the write set of a purge, PurgeDue is true until Purge has been called. A malformed record is refused with ErrDamaged, one of a newer program with ErrNewer, and none of the call
-// is applied.
+// Apply appends write sets of another database to the log of a replica, syncs it, and applies them. They are durable
+// and visible together when Apply returns nil. They must continue Position; otherwise the error is ErrOtherHistory, and
+// nothing behind the first record that does not is applied. If the disk is full, the error is ErrDiskFull and Apply may
+// be called again. After the write set of a purge, PurgeDue is true until Purge has been called. A malformed record is
+// refused with ErrDamaged, one of a newer program with ErrNewer, and none of the call is applied.
 //
 // Only one goroutine may call Apply at a time.
 func (db *DB) Apply(ctx context.Context, records []Record) error {
@@ -150,7 +150,8 @@ func checkRecord(r Record) (writeSet, error) {
 	})
 }
 
-// maintain returns the reason why the files cannot be rewritten now, or nil. Unlike writable, it allows that in a replica.
+// maintain returns the reason why the files cannot be rewritten now, or nil. Unlike writable, it allows that in a
+// replica.
 func (db *DB) maintain() error {
 	if db.opts.ReadOnly {
 		return fmt.Errorf("kv: %w", ErrReadOnly)

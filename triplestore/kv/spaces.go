@@ -41,10 +41,13 @@ const (
 )
 
 var spaceNames = map[Space]string{
-	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog", SpaceText: "text", SpaceSpatial: "spatial",
+	SpaceMeta: "meta", SpaceTripleMeta: "triplemeta", SpaceTripleIndex: "index", SpaceDict: "dict", SpaceTripleLog: "triplelog",
+	SpaceText: "text", SpaceSpatial: "spatial",
 	SpaceContent: "content", SpaceContentRefs: "contentrefs", SpaceFrontier: "frontier", SpaceQueue: "queue",
-	SpaceHosts: "hosts", SpaceDue: "due", SpaceScope: "scope", SpaceSeries: "series", SpaceHints: "hints", SpaceArchive: "archive", SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
-	SpaceJoins: "joins", SpaceEvents: "events", SpaceTransparency: "transparency", SpacePoliteness: "politeness", SpaceHarvest: "harvest", SpaceCampaigns: "campaigns", SpaceGraphs: "graphs", SpaceTimetable: "timetable", SpaceTest: "test",
+	SpaceHosts: "hosts", SpaceDue: "due", SpaceScope: "scope", SpaceSeries: "series", SpaceHints: "hints", SpaceArchive: "archive",
+	SpaceArchiveIdx: "archiveidx", SpaceSearch: "search",
+	SpaceJoins: "joins", SpaceEvents: "events", SpaceTransparency: "transparency", SpacePoliteness: "politeness", SpaceHarvest: "harvest",
+	SpaceCampaigns: "campaigns", SpaceGraphs: "graphs", SpaceTimetable: "timetable", SpaceTest: "test",
 }
 
 // String returns the name of the space.

@@ -121,7 +121,8 @@ func (w *stateWriter) finish(sync bool) error {
 
 // readState calls f, if not nil, with every entry of a state file. The slices are valid only during the call. If the
 // file differs from its checksums, the error is ErrDamaged; f has then been called with the entries before the damage.
-func readState(ctx context.Context, fsys disk.FS, path string, throttle *disk.Throttle, f func(key, val []byte, version uint64) error) (number uint64, err error) {
+func readState(ctx context.Context, fsys disk.FS, path string, throttle *disk.Throttle,
+	f func(key, val []byte, version uint64) error) (number uint64, err error) {
 	file, err := fsys.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return 0, err
@@ -131,7 +132,8 @@ func readState(ctx context.Context, fsys disk.FS, path string, throttle *disk.Th
 }
 
 // readStateFrom does the work of readState for the bytes of a file.
-func readStateFrom(ctx context.Context, file io.Reader, throttle *disk.Throttle, f func(key, val []byte, version uint64) error) (number uint64, err error) {
+func readStateFrom(ctx context.Context, file io.Reader, throttle *disk.Throttle,
+	f func(key, val []byte, version uint64) error) (number uint64, err error) {
 	r := &stateReader{r: bufio.NewReaderSize(file, 1<<20)}
 	if number, err = r.begin(); err != nil {
 		return 0, err

@@ -93,7 +93,8 @@ func (s *states) path(f stateFile) string { return filepath.Join(s.dir, f.name) 
 
 // save writes a state file with the entries that each adds, in ascending order of keys. The file gets its name, and
 // becomes valid, after it is on disk and check, called then, has returned nil.
-func (s *states) save(number uint64, sync bool, each func(add func(key, val []byte, version uint64) error) error, check func() error) (err error) {
+func (s *states) save(number uint64, sync bool, each func(add func(key, val []byte, version uint64) error) error,
+	check func() error) (err error) {
 	if err := disk.MakeDir(s.fs, s.dir, 0o755); err != nil {
 		return err
 	}

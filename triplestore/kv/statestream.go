@@ -74,10 +74,10 @@ func (s *State) Close() error {
 	return s.file.Close()
 }
 
-// CreateReplica makes a database in a directory that has none: a state, which r has the bytes of, and a log that continues
-// that of another database. Every byte is compared with the checksums; a truncated or damaged state is ErrDamaged, and the
-// directory must then be discarded. The caller has written the ReplicaFile, and opens the database with Options.Replica.
-// A reader that is at Position{Log: id} has an empty state, and r is not read.
+// CreateReplica makes a database in a directory that has none: a state, which r has the bytes of, and a log that
+// continues that of another database. Every byte is compared with the checksums; a truncated or damaged state is
+// ErrDamaged, and the directory must then be discarded. The caller has written the ReplicaFile, and opens the database
+// with Options.Replica. A reader that is at Position{Log: id} has an empty state, and r is not read.
 func CreateReplica(ctx context.Context, dir string, o Options, r io.Reader, at Position) error {
 	o = o.withDefaults()
 	if err := createReplica(ctx, dir, o, r, at); err != nil {
@@ -95,7 +95,8 @@ func createReplica(ctx context.Context, dir string, o Options, r io.Reader, at P
 			return err
 		}
 	}
-	log, found, err := wal.Open(filepath.Join(dir, logDir), wal.Options{FS: o.FS, NoSync: o.NoSync, Witness: filepath.Join(dir, witnessName), Chained: true, Log: o.Log})
+	log, found, err := wal.Open(filepath.Join(dir, logDir),
+		wal.Options{FS: o.FS, NoSync: o.NoSync, Witness: filepath.Join(dir, witnessName), Chained: true, Log: o.Log})
 	if err != nil {
 		return err
 	}

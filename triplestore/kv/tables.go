@@ -240,8 +240,8 @@ const maxTableBlock = 64 * MaxValue
 
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-// checkPacked compares a block with its checksum. It may be compressed with Zstandard, with Snappy, or not at all: the first
-// has a magic number, and no block matches its checksum in both other ways. whole is memory for the block without
+// checkPacked compares a block with its checksum. It may be compressed with Zstandard, with Snappy, or not at all: the
+// first has a magic number, and no block matches its checksum in both other ways. whole is memory for the block without
 // compression, which checkPacked returns for the next.
 func checkPacked(block []byte, unpack *zstd.Decoder, whole []byte) (_ []byte, err error) {
 	if bytes.HasPrefix(block, zstdMagic) {
@@ -322,5 +322,7 @@ func allNamed(dir string, tables []uint64) error {
 
 // errNothingElse is the error if the tables are damaged and nothing else holds the database.
 func errNothingElse(bad error) error {
-	return fmt.Errorf("%w, and there is neither a log nor a snapshot to rebuild the database from; the files are unchanged: restore a backup, or list what the packs hold with 'odarchive check --packs-only'", bad)
+	return fmt.Errorf(
+		"%w, and there is neither a log nor a snapshot to rebuild the database from; the files are unchanged: restore a backup, or list "+
+			"what the packs hold with 'odarchive check --packs-only'", bad)
 }

@@ -39,16 +39,16 @@ func tableBytes(dir string) (n int64) {
 	return n
 }
 
-// baseLevel is how large the level is that level 0 is merged into, in bytes; the one below is up to ten times as large. With
-// a smaller one, a database of some hundreds of megabytes had a level more, and rewrote each entry more often.
+// baseLevel is how large the level is that level 0 is merged into, in bytes; the one below is up to ten times as large.
+// With a smaller one, a database of some hundreds of megabytes had a level more, and rewrote each entry more often.
 const baseLevel = 256 << 20
 
 // denseLevel is the level of Zstandard for the tables of a database that is opened to be compacted.
 const denseLevel = 10
 
 // falsePositives is the share of tables without a key that are searched for it all the same. Each such search reads a
-// block anywhere in the database, and to register a URL is to look for several keys that are not there, in every table of
-// level 0 and in one of each level below. Five bits an entry fewer would make it ten times as many.
+// block anywhere in the database, and to register a URL is to look for several keys that are not there, in every table
+// of level 0 and in one of each level below. Five bits an entry fewer would make it ten times as many.
 const falsePositives = 0.001
 
 func badgerOptions(dir string, opts Options) badger.Options {
@@ -62,7 +62,8 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithMetricsEnabled(false).
 		WithSyncWrites(false).      // the log makes commits durable
 		WithDetectConflicts(false). // writers take turns
-		// Blocks of 8 KB instead of 4 would take 5 % less on disk, but a read that misses the cache would take a third longer.
+		// Blocks of 8 KB instead of 4 would take 5 % less on disk, but a read that misses the cache would take a third
+		// longer.
 		WithCompression(options.Snappy).
 		WithBlockCacheSize(opts.BlockCache).
 		WithIndexCacheSize(0).
@@ -83,7 +84,8 @@ func badgerOptions(dir string, opts Options) badger.Options {
 		WithValueLogFileSize(4 << 20)
 	o.TableSizeMultiplier = 1
 	if opts.Bulk {
-		o = o.WithNumLevelZeroTables(16).WithNumLevelZeroTablesStall(32).WithBaseLevelSize(4 * baseLevel).WithBaseTableSize(max(2*minTable, o.BaseTableSize))
+		o = o.WithNumLevelZeroTables(16).WithNumLevelZeroTablesStall(32).WithBaseLevelSize(4 * baseLevel).WithBaseTableSize(max(2*minTable,
+			o.BaseTableSize))
 	}
 	if opts.Dense {
 		o = o.WithCompression(options.ZSTD).WithZSTDCompressionLevel(denseLevel)

@@ -19,7 +19,8 @@ func TestWhatIsNotAcknowledgedSaysWhatIsCertain(t *testing.T) {
 		db.Update(t.Context(), func(tx *Txn) error { return tx.Set(SpaceTest, []byte("a"), nil) }): "is committed in this directory",
 		batch.Flush(): "stopped before its end",
 	} {
-		if err == nil || !errors.Is(err, ErrUnacknowledged) || !errors.Is(err, stops) || strings.Count(err.Error(), "kv:") != 1 || !strings.Contains(err.Error(), says) {
+		if err == nil || !errors.Is(err, ErrUnacknowledged) || !errors.Is(err, stops) || strings.Count(err.Error(), "kv:") != 1 ||
+			!strings.Contains(err.Error(), says) {
 			t.Errorf("%v; want one that says %q", err, says)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 
 // Reading every table at every opening takes seconds in a large archive. So the directory has a list of the tables that
 // were compared with their checksums, and an opening skips those that nobody can have written to since: they have the
-// same size, inode and times, above all the time of the last change of the inode, which no program can set. What a crash
-// does to a disk changes no times, and neither does a disk that forgets. So an entry counts only until the machine is
-// started or the file system mounted again, and for a day at most. Losing the list costs nothing but time.
+// same size, inode and times, above all the time of the last change of the inode, which no program can set. What a
+// crash does to a disk changes no times, and neither does a disk that forgets. So an entry counts only until the
+// machine is started or the file system mounted again, and for a day at most. Losing the list costs nothing but time.
 
 // verifiedName is the name of the list, beside MANIFEST.
 const verifiedName = "VERIFIED"
@@ -144,7 +144,8 @@ func stampTables(dir string, tables []uint64) map[uint64]tableStamp {
 
 // verifyUnlisted verifies the tables that the list in the directory listed does not vouch for, and returns the damaged
 // ones. If all are sound and mayWrite is set, all are on the list afterwards. progress is called concurrently.
-func verifyUnlisted(ctx context.Context, dir, listed string, tables []uint64, mayWrite bool, progress func(n, total int64)) ([]badTable, error) {
+func verifyUnlisted(ctx context.Context, dir, listed string, tables []uint64, mayWrite bool, progress func(n, total int64)) ([]badTable,
+	error) {
 	began := time.Now()
 	list := readVerified(listed)
 	var todo []uint64

@@ -104,7 +104,8 @@ func (s *Store) id(k term.Key) term.ID {
 	if id, ok := s.ids[k]; ok {
 		return id
 	}
-	tag := map[term.Kind]term.Tag{term.KindIRI: term.TagIRI, term.KindBlank: term.TagBlank, term.KindLiteral: term.TagLiteral, term.KindTriple: term.TagTriple}[k.Kind()]
+	tag := map[term.Kind]term.Tag{term.KindIRI: term.TagIRI, term.KindBlank: term.TagBlank, term.KindLiteral: term.TagLiteral,
+		term.KindTriple: term.TagTriple}[k.Kind()]
 	id := term.Make(tag, uint64(len(s.terms)))
 	s.terms = append(s.terms, k)
 	s.ids[k] = id

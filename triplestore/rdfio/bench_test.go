@@ -30,19 +30,23 @@ func archiveQuads(n int) []term.Quad {
 	typ := term.IRI("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 	var quads []term.Quad
 	for i := 0; len(quads) < n; i++ {
-		res := term.IRI(fmt.Sprintf("https://data.portal%d.example.org/dataset/%x/resource/%d/table-%d.csv", rnd.IntN(200), rnd.Uint32(), i, i))
+		res := term.IRI(fmt.Sprintf("https://data.portal%d.example.org/dataset/%x/resource/%d/table-%d.csv", rnd.IntN(200), rnd.Uint32(), i,
+			i))
 		version := term.IRI(fmt.Sprintf("http://localhost:8080/api/v1/get/file/id/%024x_%d", i*7919, 0))
 		table := term.Blank(fmt.Sprintf("csv%d", i))
 		add := func(s term.Key, p string, o term.Key) {
 			quads = append(quads, term.Quad{S: s, P: term.IRI(p), O: o})
 		}
 		add(res, "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", term.IRI(dcat+"Distribution"))
-		add(res, dct+"title", term.Lang(fmt.Sprintf("Haushaltsplan der Gemeinde Nr. %d für das Jahr %d", rnd.IntN(5000), 2000+rnd.IntN(26)), []string{"de", "en", "fr"}[i%3]))
+		add(res, dct+"title", term.Lang(fmt.Sprintf("Haushaltsplan der Gemeinde Nr. %d für das Jahr %d", rnd.IntN(5000), 2000+rnd.IntN(26)),
+			[]string{"de", "en", "fr"}[i%3]))
 		add(res, dcat+"mediaType", term.String("text/csv"))
 		add(res, dct+"hasVersion", version)
 		add(version, dct+"isVersionOf", res)
 		add(version, dct+"identifier", term.String(fmt.Sprintf("%032x", rnd.Uint64())))
-		add(version, dct+"issued", term.Typed(fmt.Sprintf("2026-%02d-%02dT%02d:%02d:%02dZ", 1+rnd.IntN(12), 1+rnd.IntN(28), rnd.IntN(24), rnd.IntN(60), rnd.IntN(60)), xsd+"dateTime"))
+		add(version, dct+"issued",
+			term.Typed(fmt.Sprintf("2026-%02d-%02dT%02d:%02d:%02dZ", 1+rnd.IntN(12), 1+rnd.IntN(28), rnd.IntN(24), rnd.IntN(60),
+				rnd.IntN(60)), xsd+"dateTime"))
 		add(version, dcat+"byteSize", term.Typed(fmt.Sprint(rnd.IntN(1<<24)), xsd+"integer"))
 		quads = append(quads, term.Quad{S: table, P: typ, O: term.IRI(csvw + "Table")})
 		add(table, csvw+"url", version)
@@ -53,7 +57,8 @@ func archiveQuads(n int) []term.Quad {
 
 var benchPrefixes = map[string]string{
 	"dct": "http://purl.org/dc/terms/", "dcat": "http://www.w3.org/ns/dcat#", "xsd": "http://www.w3.org/2001/XMLSchema#",
-	"csvw": "http://www.w3.org/ns/csvw#", "v": "http://example.org/vocabulary#", "arc": "https://archiver.ai.wu.ac.at/ns/csvw#", "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+	"csvw": "http://www.w3.org/ns/csvw#", "v": "http://example.org/vocabulary#", "arc": "https://archiver.ai.wu.ac.at/ns/csvw#",
+	"rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
 }
 
 func encode(tb testing.TB, s rdfio.Syntax, quads []term.Quad) []byte {

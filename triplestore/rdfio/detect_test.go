@@ -37,7 +37,10 @@ func TestDetectBelievesTheBytesFirst(t *testing.T) {
 		{"RDF/XML", xml, "", "", "RDF/XML"},
 		{"RDF/XML that is said to be XML", xml, "x.xml", "text/xml", "RDF/XML"},
 		{"RDF/XML with another root", `<v:Thing xmlns:v="http://v/">`, "x.rdf", "", "RDF/XML"},
-		{"RDF/XML in UTF-16", "\xFF\xFE" + strings.Join(strings.Split(`<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#">`, ""), "\x00") + "\x00", "", "", "RDF/XML"},
+		{
+			"RDF/XML in UTF-16",
+			"\xFF\xFE" + strings.Join(strings.Split(`<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#">`, ""), "\x00") + "\x00",
+			"", "", "RDF/XML"},
 		{"TriX", `<TriX xmlns="http://www.w3.org/2004/03/trix/trix-1/">`, "", "", "TriX"},
 		{"JSON-LD", `{"name": "x", "@context": {}}`, "", "", "JSON-LD"},
 		{"JSON-LD in a list", `[{"@id": "http://a/"`, "", "application/json", "JSON-LD"},
@@ -100,7 +103,8 @@ func TestSyntaxesAreFoundByNameTypeAndExtension(t *testing.T) {
 			}
 		}
 		for _, ext := range s.Extensions {
-			for _, name := range []string{"x" + ext, "/a.b/x.y" + strings.ToUpper(ext) + ".gz", "x" + ext + ".zst", "http://h/x" + ext + ".bz2", "x" + ext + ".XZ"} {
+			for _, name := range []string{"x" + ext, "/a.b/x.y" + strings.ToUpper(ext) + ".gz", "x" + ext + ".zst",
+				"http://h/x" + ext + ".bz2", "x" + ext + ".XZ"} {
 				if got, ok := rdfio.ByExtension(name); !ok || !got.Is(s) {
 					t.Errorf("ByExtension(%q) = %s", name, got)
 				}

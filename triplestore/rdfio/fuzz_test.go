@@ -41,10 +41,12 @@ func seeds(f *testing.F, s rdfio.Syntax, own ...string) {
 // that can be written and read again, and reading in small pieces makes no difference.
 func fuzz(f *testing.F, s rdfio.Syntax) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		o := rdfio.Options{Base: "http://base.example/dir/doc", File: "doc", Limits: fuzzLimits, BlankPrefix: "b", RDF12: true, LongTags: true}
+		o := rdfio.Options{Base: "http://base.example/dir/doc", File: "doc", Limits: fuzzLimits, BlankPrefix: "b", RDF12: true,
+			LongTags: true}
 		quads, err := readAll(rdfio.NewReader(bytes.NewReader(doc), s, o))
 		var at *rdfio.Error
-		if err != nil && (!errors.As(err, &at) || at.Line < 1 || at.Col < 1 || at.File != "doc" || at.Line > bytes.Count(doc, []byte("\n"))+2) {
+		if err != nil && (!errors.As(err, &at) || at.Line < 1 || at.Col < 1 || at.File != "doc" ||
+			at.Line > bytes.Count(doc, []byte("\n"))+2) {
 			t.Errorf("an error without a place: %v", err)
 		}
 		if len(quads) > 8*len(doc)+8 {
@@ -104,7 +106,8 @@ func FuzzNQuads(f *testing.F) {
 }
 
 func FuzzTurtle(f *testing.F) {
-	seeds(f, rdfio.Turtle(), "@prefix a: <b#> . a:b a:c [ a:d ( 1 -2.5 .3e4 \"\"\"x\"y\"\"\"@en ) ] , 'z'^^a:t ; a <> .", "<a:b> <c:d> <e:f> ~ _:r {| <g:h> 1 ; a <i:j> {| <k:l> 2 |} |} . << << <a:b> a [] >> a <<( <a:b> a 1 )>> ~ >> a 2 . VERSION '1.2'")
+	seeds(f, rdfio.Turtle(), "@prefix a: <b#> . a:b a:c [ a:d ( 1 -2.5 .3e4 \"\"\"x\"y\"\"\"@en ) ] , 'z'^^a:t ; a <> .",
+		"<a:b> <c:d> <e:f> ~ _:r {| <g:h> 1 ; a <i:j> {| <k:l> 2 |} |} . << << <a:b> a [] >> a <<( <a:b> a 1 )>> ~ >> a 2 . VERSION '1.2'")
 	fuzz(f, rdfio.Turtle())
 }
 
@@ -114,7 +117,10 @@ func FuzzTriG(f *testing.F) {
 }
 
 func FuzzRDFXML(f *testing.F) {
-	seeds(f, rdfio.RDFXML(), `<!DOCTYPE r [<!ENTITY a "x"><!ENTITY b "&a;&#65;">]><r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="e:"><e:A r:ID="x"><e:p r:parseType="Literal"><b c="&b;">&amp;<![CDATA[<]]></b><!--c--><?p i?></e:p><r:li r:parseType="Collection"><e:B/></r:li></e:A></r:RDF>`)
+	seeds(f, rdfio.RDFXML(),
+		`<!DOCTYPE r [<!ENTITY a "x"><!ENTITY b "&a;&#65;">]><r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" `+
+			`xmlns:e="e:"><e:A r:ID="x"><e:p r:parseType="Literal"><b c="&b;">&amp;<![CDATA[<]]></b><!--c--><?p i?></e:p><r:li `+
+			`r:parseType="Collection"><e:B/></r:li></e:A></r:RDF>`)
 	fuzz(f, rdfio.RDFXML())
 }
 
@@ -126,7 +132,9 @@ func FuzzRDFJSON(f *testing.F) {
 }
 
 func FuzzJSONLD(f *testing.F) {
-	seeds(f, rdfio.JSONLD(), `{"@context":{"@vocab":"v:","k":{"@type":"@json"},"l":{"@container":"@list"},"r":{"@reverse":"v:r"}},"k":{"b":[1,2.5e3]},"l":[1,[true]],"r":{"@id":"_:x"},"@included":[{"@id":"a"}]}`)
+	seeds(f, rdfio.JSONLD(),
+		`{"@context":{"@vocab":"v:","k":{"@type":"@json"},"l":{"@container":"@list"},"r":{"@reverse":"v:r"}},"k":{"b":[1,2.5e3]},"l":[1,[`+
+			`true]],"r":{"@id":"_:x"},"@included":[{"@id":"a"}]}`)
 	fuzz(f, rdfio.JSONLD())
 }
 

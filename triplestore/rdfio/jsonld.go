@@ -83,8 +83,8 @@ func (d *jsonldDecoder) expand(doc any) (expanded []any, err error) {
 	return ld.NewJsonLdProcessor().Expand(doc, opts)
 }
 
-// maxContexts is the maximum number of contexts that a document may refer to, and these to others: they could do so without end
-// (JSON-LD 1.1 API §5.1.2, "context overflow").
+// maxContexts is the maximum number of contexts that a document may refer to, and these to others: they could do so
+// without end (JSON-LD 1.1 API §5.1.2, "context overflow").
 const maxContexts = 32
 
 // contextLoader loads contexts for json-gold, from Options.Context alone.

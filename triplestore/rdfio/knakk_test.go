@@ -22,7 +22,8 @@ const queryIRI = "http://example.org/a/b?c=d&e=f"
 // randomQuads returns statements with terms that are hard to write and that knakk/rdf can read.
 func randomQuads(rnd *rand.Rand, n int, more ...string) []term.Quad {
 	pick := func(list []string) string { return list[rnd.IntN(len(list))] }
-	iris := append(more, "http://example.org/", "http://example.org/a#b", "urn:x:y", "http://example.org/é", "http://example.org/%41", "http://example.org/p_1-2")
+	iris := append(more, "http://example.org/", "http://example.org/a#b", "urn:x:y", "http://example.org/é", "http://example.org/%41",
+		"http://example.org/p_1-2")
 	pieces := []string{"a", " ", "ü", "日本", "😀", "\"", "\\", "\t", "&", "<", ">", "'", "{", "# no comment", "@en", "^^", "."}
 	node := func() term.Key {
 		if rnd.IntN(3) == 0 {

@@ -58,7 +58,8 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	for _, in := range []io.Reader{bytes.NewReader(b.Bytes()), iotest.HalfReader(bytes.NewReader(b.Bytes())), iotest.OneByteReader(bytes.NewReader(b.Bytes()))} {
+	for _, in := range []io.Reader{bytes.NewReader(b.Bytes()), iotest.HalfReader(bytes.NewReader(b.Bytes())),
+		iotest.OneByteReader(bytes.NewReader(b.Bytes()))} {
 		if got, err := rows(in); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("read %d rows, %v, want %d", len(got), err, len(want))
 		}
@@ -67,7 +68,9 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 
 func TestPatchesOfOthersAreRead(t *testing.T) {
 	t.Parallel()
-	got, err := rows(strings.NewReader("# a comment\nH id <uuid:1> .\nPA \"ex\" \"http://example.org/\" .\nTX .\n\nA <http://example.org/s> <http://example.org/p> \"x\" .\nTA .\nTX .\nD _:a <http://example.org/p> _:b <http://example.org/s> .\nTC ."))
+	got, err := rows(strings.NewReader(
+		"# a comment\nH id <uuid:1> .\nPA \"ex\" \"http://example.org/\" .\nTX .\n\nA <http://example.org/s> <http://example.org/p> " +
+			"\"x\" .\nTA .\nTX .\nD _:a <http://example.org/p> _:b <http://example.org/s> .\nTC ."))
 	want := []rdfio.PatchRow{{Kind: rdfio.PatchHeader, Name: "id", Text: "<uuid:1>"}, {Kind: rdfio.PatchBegin},
 		{Kind: rdfio.PatchAdd, Quad: term.Quad{S: s, P: p, O: term.String("x")}}, {Kind: rdfio.PatchAbort}, {Kind: rdfio.PatchBegin},
 		{Kind: rdfio.PatchDelete, Quad: term.Quad{S: term.Blank("a"), P: p, O: term.Blank("b"), G: s}}, {Kind: rdfio.PatchCommit}}
@@ -78,7 +81,8 @@ func TestPatchesOfOthersAreRead(t *testing.T) {
 
 func TestFaultsAreErrors(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"X .\n", "A <a> .\n", "A ", "TX\x00", "A <http://example.org/s> <http://example.org/p> \"x\"", "H " + strings.Repeat("x", 100_000)} {
+	for _, text := range []string{"X .\n", "A <a> .\n", "A ", "TX\x00", "A <http://example.org/s> <http://example.org/p> \"x\"",
+		"H " + strings.Repeat("x", 100_000)} {
 		if got, err := rows(strings.NewReader(text)); err == nil {
 			t.Errorf("%.40q: read %+v", text, got)
 		}
@@ -96,6 +100,8 @@ func TestARowWithoutAQuadDoesNotGetThatOfTheNextRow(t *testing.T) {
 }
 
 func FuzzReader(f *testing.F) {
-	f.Add("H id <uuid:1> .\nTX .\nA <http://example.org/s> <http://example.org/p> \"x\" .\nD _:a <http://example.org/p> _:b <http://example.org/s> .\nTC .\n")
+	f.Add(
+		"H id <uuid:1> .\nTX .\nA <http://example.org/s> <http://example.org/p> \"x\" .\nD _:a <http://example.org/p> _:b " +
+			"<http://example.org/s> .\nTC .\n")
 	f.Fuzz(func(t *testing.T, text string) { rows(strings.NewReader(text)) })
 }

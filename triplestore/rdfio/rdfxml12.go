@@ -25,7 +25,8 @@ func (d *rdfxmlDecoder) scope12(child *xframe) error {
 
 // attr12 reports whether an attribute is an addition of RDF 1.2, which is no property.
 func (d *rdfxmlDecoder) attr12(n *xmlName) bool {
-	return d.rdf12 && (n.space == itsNS || n.space == rdfNS && (n.local == "version" || n.local == "annotation" || n.local == "annotationNodeID"))
+	return d.rdf12 && (n.space == itsNS || n.space == rdfNS &&
+		(n.local == "version" || n.local == "annotation" || n.local == "annotationNodeID"))
 }
 
 // annotate sets the reifier of the property element's statement from its attributes.

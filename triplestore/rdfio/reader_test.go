@@ -20,10 +20,12 @@ func TestErrorsSayWhereWhatAndWhatInstead(t *testing.T) {
 		doc    string
 		want   string
 	}{
-		{rdfio.NTriples(), "<a:b> <c:d> <e:f> .\n<a:b> <c:d>\n", `f:2:12: found "\n", expected an object: an IRI, a blank node or a literal`},
+		{rdfio.NTriples(), "<a:b> <c:d> <e:f> .\n<a:b> <c:d>\n",
+			`f:2:12: found "\n", expected an object: an IRI, a blank node or a literal`},
 		{rdfio.NTriples(), "<a:b> <c:d> \"ü\" \"x\" .\n", `f:1:17: found "\"x\"", expected '.'`},
 		{rdfio.NTriples(), "# é\n <a:b> <c d> <e:f> .", `f:2:10: found " d>", expected a character that IRIs may contain, or '>'`},
-		{rdfio.NTriples(), "<a:b> <c:d> \"x\\y\" .", `f:1:15: found "\\y\"", expected an escape sequence (\t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX)`},
+		{rdfio.NTriples(), "<a:b> <c:d> \"x\\y\" .",
+			`f:1:15: found "\\y\"", expected an escape sequence (\t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX)`},
 		{rdfio.NTriples(), "<a:b> <c> <e:f> .", `f:1:7: found "<c>", expected an absolute IRI`},
 		{rdfio.NTriples(), "<a:b> <c:d> \"\xFF\" .", `f:1:14: found "\xff\"", expected UTF-8`},
 		{rdfio.NQuads(), "<a:b> <c:d> <e:f> \"g\" .", `f:1:19: found "\"g\"", expected a graph's name or '.'`},
@@ -40,10 +42,13 @@ func TestErrorsSayWhereWhatAndWhatInstead(t *testing.T) {
 		{rdfio.RDFXML(), "<x:a/>", `f:1:7: the namespace prefix "x" is not declared`},
 		{rdfio.RDFXML(), "<a xmlns='u:'>&b;</a>", `f:1:15: found "&b;</a>", expected an entity that has been declared`},
 		{rdfio.RDFXML(), `<a xmlns='u:'><b c="d"/></a>`, `f:1:25: the attribute c has no namespace`},
-		{rdfio.TriX(), `<TriX xmlns="http://www.w3.org/2004/03/trix/trix-1/"><graph><triple><id>a</id></triple>`, `f:1:88: a triple of 1 terms`},
+		{rdfio.TriX(), `<TriX xmlns="http://www.w3.org/2004/03/trix/trix-1/"><graph><triple><id>a</id></triple>`,
+			`f:1:88: a triple of 1 terms`},
 		{rdfio.RDFJSON(), "{\"a:b\":\n {\"c:d\": [5]}}", `f:2:11: found "5]}}", expected an object or ']'`},
 		{rdfio.JSONLD(), "{\"@id\": \"a:b\",\n 5}", `f:2:2: found "5}", expected a member's name or '}'`},
-		{rdfio.JSONLD(), `{"@context": "http://example.org/ctx"}`, `f:1:1: loading remote context failed: dereferencing a URL did not result in a valid JSON-LD context (http://example.org/ctx): the context <http://example.org/ctx> is not part of the document`},
+		{rdfio.JSONLD(), `{"@context": "http://example.org/ctx"}`,
+			`f:1:1: loading remote context failed: dereferencing a URL did not result in a valid JSON-LD context ` +
+				`(http://example.org/ctx): the context <http://example.org/ctx> is not part of the document`},
 	} {
 		_, err := readAll(rdfio.NewReader(strings.NewReader(c.doc), c.syntax, rdfio.Options{File: "f", Base: "http://example.org/"}))
 		if err == nil || err.Error() != c.want {
@@ -75,7 +80,8 @@ func TestSkipGoesOnBehindTheBrokenStatement(t *testing.T) {
 	t.Parallel()
 	const good = "<http://a/s> <http://a/p> <http://a/o%d> .\n"
 	for _, s := range []rdfio.Syntax{rdfio.NTriples(), rdfio.NQuads(), rdfio.Turtle(), rdfio.TriG()} {
-		doc := fmt.Sprintf(good, 1) + "<http://a/s> <broken here> 1 .\n" + fmt.Sprintf(good, 2) + "nonsense .\n" + fmt.Sprintf(good, 3) + "<http://a/s> <http://a/p>"
+		doc := fmt.Sprintf(good, 1) + "<http://a/s> <broken here> 1 .\n" + fmt.Sprintf(good, 2) + "nonsense .\n" + fmt.Sprintf(good, 3) +
+			"<http://a/s> <http://a/p>"
 		r := rdfio.NewReader(strings.NewReader(doc), s, rdfio.Options{})
 		var got []string
 		var faults []int
@@ -174,14 +180,18 @@ func TestLimitsHold(t *testing.T) {
 		{"a long language tag", rdfio.Turtle(), "<a:b> <c:d> 'x'@" + long + " ."},
 		{"brackets in brackets", rdfio.Turtle(), "<a:b> <c:d> " + strings.Repeat("[ <c:d> ", deep)},
 		{"lists in lists", rdfio.TriG(), "<a:b> <c:d> " + strings.Repeat("( ", deep)},
-		{"many prefixes", rdfio.Turtle(), "@prefix a: <b:> . @prefix b: <b:> . @prefix c: <b:> . @prefix d: <b:> . @prefix e: <b:> . @prefix f: <b:> ."},
+		{"many prefixes", rdfio.Turtle(),
+			"@prefix a: <b:> . @prefix b: <b:> . @prefix c: <b:> . @prefix d: <b:> . @prefix e: <b:> . @prefix f: <b:> ."},
 		{"a long element name", rdfio.RDFXML(), "<" + long + ">"},
 		{"a long attribute", rdfio.RDFXML(), "<a b='" + long + "'>"},
 		{"a long text", rdfio.RDFXML(), "<a xmlns='u:'><p>" + long + "</p></a>"},
-		{"a long XML literal", rdfio.RDFXML(), `<a xmlns="u:"><p r:parseType="Literal" xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` + strings.Repeat("<q/>", 3000) + "</p></a>"},
+		{"a long XML literal", rdfio.RDFXML(),
+			`<a xmlns="u:"><p r:parseType="Literal" xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#">` + strings.Repeat("<q/>", 3000) +
+				"</p></a>"},
 		{"elements in elements", rdfio.RDFXML(), strings.Repeat("<a xmlns='u:'>", deep)},
 		{"entities of entities", rdfio.RDFXML(), laughs.String()},
-		{"one entity often", rdfio.RDFXML(), `<!DOCTYPE r [<!ENTITY a "` + strings.Repeat("x", 900) + `">]><r xmlns="u:">` + strings.Repeat("<p>&a;</p>", 20) + "</r>"},
+		{"one entity often", rdfio.RDFXML(),
+			`<!DOCTYPE r [<!ENTITY a "` + strings.Repeat("x", 900) + `">]><r xmlns="u:">` + strings.Repeat("<p>&a;</p>", 20) + "</r>"},
 		{"a long text", rdfio.TriX(), `<TriX xmlns="http://www.w3.org/2004/03/trix/trix-1/"><graph><triple><id>` + long},
 		{"a long string", rdfio.RDFJSON(), `{"a:` + long + `"`},
 		{"a long string", rdfio.JSONLD(), `{"a:` + long + `"`},
@@ -212,7 +222,8 @@ func TestAnExpansionLargerThanItsDocumentIsRefused(t *testing.T) {
 		fmt.Fprintf(&contexts, `, "t%d": "u:%d"`, i, i)
 	}
 	contexts.WriteString(`}, "a": [` + strings.Repeat(`{"@context": {}},`, 50_000) + `{}]}`)
-	for name, doc := range map[string]string{"a long vocabulary": vocab, "a chain of terms": chain.String(), "many contexts": contexts.String()} {
+	for name, doc := range map[string]string{"a long vocabulary": vocab, "a chain of terms": chain.String(),
+		"many contexts": contexts.String()} {
 		if _, err := parse(rdfio.JSONLD(), doc); !errors.Is(err, rdfio.ErrLimit) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -251,7 +262,8 @@ func TestMemoryDoesNotGrowWithTheDocument(t *testing.T) {
 		"RDF/XML":         {rdfio.RDFXML(), `<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="u:">`, "<a><p>x</p></a>"},
 		"one description": {rdfio.RDFXML(), `<a xmlns="u:">`, "<p>x</p>"},
 		"RDF/JSON":        {rdfio.RDFJSON(), `{"a:b":{"c:d":[{"type":"literal","value":"x"}`, `,{"type":"literal","value":"x"}`},
-		"TriX":            {rdfio.TriX(), `<TriX xmlns="http://www.w3.org/2004/03/trix/trix-1/"><graph>`, "<triple><id>a</id><uri>b:c</uri><id>d</id></triple>"},
+		"TriX": {rdfio.TriX(), `<TriX xmlns="http://www.w3.org/2004/03/trix/trix-1/"><graph>`,
+			"<triple><id>a</id><uri>b:c</uri><id>d</id></triple>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := &endless{piece: c.piece, max: 8 << 20}
@@ -348,7 +360,8 @@ func TestN3IsReadAsFarAsItIsTurtle(t *testing.T) {
 	if err != nil || len(quads) != 2 || quads[0].P != term.IRI("http://www.w3.org/2002/07/owl#sameAs") {
 		t.Errorf("%q, %v", quads, err)
 	}
-	for _, doc := range []string{"{ <a:b> <c:d> 1 } => { <a:b> <c:d> 2 } .", "<a:b> => <c:d> .", "<a:b> <c:d> ?x .", "<a:b> is <c:d> of <e:f> .", "<a:b>!<c:d> <e:f> 1 ."} {
+	for _, doc := range []string{"{ <a:b> <c:d> 1 } => { <a:b> <c:d> 2 } .", "<a:b> => <c:d> .", "<a:b> <c:d> ?x .",
+		"<a:b> is <c:d> of <e:f> .", "<a:b>!<c:d> <e:f> 1 ."} {
 		if quads, err := parse(rdfio.N3(), doc); err == nil {
 			t.Errorf("%s: %q", doc, quads)
 		}
@@ -360,7 +373,8 @@ func TestN3IsReadAsFarAsItIsTurtle(t *testing.T) {
 
 func TestXMLComesInManyEncodings(t *testing.T) {
 	t.Parallel()
-	const doc = `<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="u:"><r:Description r:about="a:b"><p>%s</p></r:Description></r:RDF>`
+	const doc = `<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="u:"><r:Description ` +
+		`r:about="a:b"><p>%s</p></r:Description></r:RDF>`
 	utf16le := func(s string) string {
 		var b strings.Builder
 		b.WriteString("\xFF\xFE")
@@ -371,14 +385,15 @@ func TestXMLComesInManyEncodings(t *testing.T) {
 		return b.String()
 	}
 	for name, text := range map[string]string{
-		"plain":         fmt.Sprintf(doc, "ü"),
-		"a BOM":         "\xEF\xBB\xBF" + fmt.Sprintf(doc, "ü"),
-		"declared":      `<?xml version="1.0" encoding="UTF-8"?>` + fmt.Sprintf(doc, "ü"),
-		"Latin 1":       `<?xml version="1.0" encoding="ISO-8859-1"?>` + fmt.Sprintf(doc, "\xFC"),
-		"Windows":       `<?xml version='1.0' encoding='windows-1252' standalone='yes'?>` + fmt.Sprintf(doc, "\xFC"),
-		"UTF-16":        utf16le(`<?xml version="1.0" encoding="UTF-16"?>` + fmt.Sprintf(doc, "ü")),
-		"by number":     fmt.Sprintf(doc, "&#xFC;"),
-		"by entity":     `<!DOCTYPE r:RDF [<!-- ]> --><!ENTITY u "&#252;"><!ENTITY % p "x"><!ENTITY ext SYSTEM "file:///etc/passwd">]>` + fmt.Sprintf(doc, "&u;"),
+		"plain":     fmt.Sprintf(doc, "ü"),
+		"a BOM":     "\xEF\xBB\xBF" + fmt.Sprintf(doc, "ü"),
+		"declared":  `<?xml version="1.0" encoding="UTF-8"?>` + fmt.Sprintf(doc, "ü"),
+		"Latin 1":   `<?xml version="1.0" encoding="ISO-8859-1"?>` + fmt.Sprintf(doc, "\xFC"),
+		"Windows":   `<?xml version='1.0' encoding='windows-1252' standalone='yes'?>` + fmt.Sprintf(doc, "\xFC"),
+		"UTF-16":    utf16le(`<?xml version="1.0" encoding="UTF-16"?>` + fmt.Sprintf(doc, "ü")),
+		"by number": fmt.Sprintf(doc, "&#xFC;"),
+		"by entity": `<!DOCTYPE r:RDF [<!-- ]> --><!ENTITY u "&#252;"><!ENTITY % p "x"><!ENTITY ext SYSTEM "file:///etc/passwd">]>` +
+			fmt.Sprintf(doc, "&u;"),
 		"as characters": fmt.Sprintf(doc, "<![CDATA[ü]]>"),
 	} {
 		quads, err := parse(rdfio.RDFXML(), text)

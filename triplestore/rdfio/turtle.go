@@ -69,7 +69,8 @@ const (
 )
 
 func decodeTurtle(r io.Reader, base iri.Base, o Options, s Syntax) decoder {
-	return &turtleDecoder{terms: newTerms(o), in: newInput(r, o), lim: o.Limits, trig: s.Quads, n3: s.Name == "N3", rdf12: o.RDF12, longTags: o.LongTags, mend: o.MendIRIs,
+	return &turtleDecoder{terms: newTerms(o), in: newInput(r, o), lim: o.Limits, trig: s.Quads, n3: s.Name == "N3", rdf12: o.RDF12,
+		longTags: o.LongTags, mend: o.MendIRIs,
 		base: base, ns: map[string]string{}}
 }
 

@@ -85,12 +85,14 @@ func TestW3CSuitesRDF11(t *testing.T) {
 func TestW3CSuitesRDF12(t *testing.T) {
 	t.Parallel()
 	root := shared.Data(t, "w3c", "rdf")
-	for _, suite := range []string{"rdf12/rdf-n-triples/syntax", "rdf12/rdf-n-triples/c14n", "rdf12/rdf-n-quads/syntax", "rdf12/rdf-n-quads/c14n",
+	for _, suite := range []string{"rdf12/rdf-n-triples/syntax", "rdf12/rdf-n-triples/c14n", "rdf12/rdf-n-quads/syntax",
+		"rdf12/rdf-n-quads/c14n",
 		"rdf12/rdf-turtle/syntax", "rdf12/rdf-turtle/eval", "rdf12/rdf-trig/syntax", "rdf12/rdf-trig/eval", "rdf12/rdf-xml/eval",
 		"rdf11/rdf-n-triples", "rdf11/rdf-n-quads", "rdf11/rdf-turtle", "rdf11/rdf-trig", "rdf11/rdf-xml"} {
 		t.Run(suite, func(t *testing.T) {
 			t.Parallel()
-			m := loadManifest(t, filepath.Join(root, filepath.FromSlash(suite), "manifest.ttl"), "https://w3c.github.io/rdf-tests/rdf/"+suite+"/")
+			m := loadManifest(t, filepath.Join(root, filepath.FromSlash(suite), "manifest.ttl"),
+				"https://w3c.github.io/rdf-tests/rdf/"+suite+"/")
 			m.rdf12 = true
 			runManifest(t, suite, m)
 		})

@@ -24,8 +24,10 @@ type jsonldEncoder struct {
 }
 
 // schemes are prefixes that are not declared, since they are schemes of IRIs: "geo:1,2" would change its meaning.
-var schemes = []string{"about", "acct", "ark", "blob", "bitcoin", "cid", "data", "did", "dns", "doi", "file", "ftp", "geo", "git", "go", "hdl", "http",
-	"https", "im", "imap", "info", "ipfs", "ipns", "isbn", "issn", "jar", "javascript", "ldap", "magnet", "mailto", "mid", "news", "ni", "nih", "oid", "pkg",
+var schemes = []string{"about", "acct", "ark", "blob", "bitcoin", "cid", "data", "did", "dns", "doi", "file", "ftp", "geo", "git", "go",
+	"hdl", "http",
+	"https", "im", "imap", "info", "ipfs", "ipns", "isbn", "issn", "jar", "javascript", "ldap", "magnet", "mailto", "mid", "news", "ni",
+	"nih", "oid", "pkg",
 	"sip", "sms", "ssh", "swh", "tag", "tel", "urn", "uuid", "view-source", "ws", "wss", "xmpp"}
 
 func encodeJSONLD(w *bufio.Writer, prefixes map[string]string, _ Syntax) encoder {

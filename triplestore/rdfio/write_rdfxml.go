@@ -80,7 +80,8 @@ func (e *rdfxmlEncoder) subject(props []term.Quad) {
 	element, b := "rdf:Description", append(e.buf[:0], "  <"...)
 	if first := props[0]; first.P == rdfType && first.O.Kind() == term.KindIRI {
 		t := first.O.Value()
-		if i, ok := splitQName(t); ok && !(t[:i] == rdfNS && (forbiddenNode(t[i:]) || t[i:] == "Description")) && t[:i] != xmlNS && t[:i] != xmlnsNS {
+		if i, ok := splitQName(t); ok && !(t[:i] == rdfNS && (forbiddenNode(t[i:]) || t[i:] == "Description")) && t[:i] != xmlNS &&
+			t[:i] != xmlnsNS {
 			var declare string
 			element, declare = e.qname(t[:i], t[i:])
 			b = append(append(b, element...), declare...)

@@ -12,8 +12,10 @@ import (
 
 // foreignFunctions are the namespaces in which other engines have predicates that compute something. No such predicate
 // is known here unless package plan knows it, so a pattern with one finds nothing.
-var foreignFunctions = []string{"http://jena.apache.org/", "http://jena.hpl.hp.com/ARQ/", "java:", "bif:", "http://www.openlinksw.com/schemas/bif#",
-	"http://www.ontotext.com/owlim/", "http://www.ontotext.com/connectors/", "http://www.bigdata.com/rdf/search#", "tag:stardog:api:property:"}
+var foreignFunctions = []string{"http://jena.apache.org/", "http://jena.hpl.hp.com/ARQ/", "java:", "bif:",
+	"http://www.openlinksw.com/schemas/bif#",
+	"http://www.ontotext.com/owlim/", "http://www.ontotext.com/connectors/", "http://www.bigdata.com/rdf/search#",
+	"tag:stardog:api:property:"}
 
 // unknownCalls returns a sentence for each function IRI in the query's expressions, and each property function of
 // another engine in its patterns, that this engine does not have. It does not look into SERVICE.

@@ -73,7 +73,8 @@ func TestAnswersAtTheEdgesOfTheDefinitions(t *testing.T) {
 func TestARegularExpressionThatNeedsTooLongEndsTheQuery(t *testing.T) {
 	t.Parallel()
 	store := filled(t, `<x:a> <x:p> "`+strings.Repeat("a", 5000)+`b"`)
-	r, err := sparql.New(sparql.Options{}).Query(context.Background(), store.Snapshot(), `SELECT * { ?s ?p ?o FILTER REGEX(?o, "^((a*)*)*\\1$") }`, sparql.QueryOptions{})
+	r, err := sparql.New(sparql.Options{}).Query(context.Background(), store.Snapshot(),
+		`SELECT * { ?s ?p ?o FILTER REGEX(?o, "^((a*)*)*\\1$") }`, sparql.QueryOptions{})
 	if err == nil {
 		defer r.Close()
 		_, err = r.Next()
@@ -110,7 +111,8 @@ func TestConstructSendsEachTripleOnce(t *testing.T) {
 			"CONSTRUCT { ?a <x:q> _:new . ?a a <x:T> } { ?a <x:p> ?x . <x:s1> ?p ?y }":               600,
 			"CONSTRUCT { ?a <x:q> ?b . ?b <x:q> ?a } { ?a <x:p> ?x . ?b <x:p> ?y FILTER (?x < ?y) }": 300 * 299,
 		} {
-			r, err := sparql.New(sparql.Options{TempDir: t.TempDir()}).Query(t.Context(), store.Snapshot(), text, sparql.QueryOptions{Memory: memory})
+			r, err := sparql.New(sparql.Options{TempDir: t.TempDir()}).Query(t.Context(), store.Snapshot(), text,
+				sparql.QueryOptions{Memory: memory})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -93,7 +93,8 @@ func TestTheEngineAgreesWithTheOracle(t *testing.T) {
 			}
 			if diff != "" {
 				failures++
-				t.Errorf("seed %d, %s: %s\n%s\n%s\nplan:\n%s\ndata:\n%s", seed, way.name, text, diff, algebraOf(text), explained, show(data))
+				t.Errorf("seed %d, %s: %s\n%s\n%s\nplan:\n%s\ndata:\n%s", seed, way.name, text, diff, algebraOf(text), explained,
+					show(data))
 				break
 			}
 		}
@@ -236,7 +237,8 @@ func part(got, whole []string, text string) string {
 func show(data []term.Quad) string {
 	var lines []string
 	for _, q := range data {
-		lines = append(lines, syntax.TermString(q.S)+" "+syntax.TermString(q.P)+" "+syntax.TermString(q.O)+" "+strings.TrimPrefix(syntax.TermString(q.G), "UNDEF"))
+		lines = append(lines, syntax.TermString(q.S)+" "+syntax.TermString(q.P)+" "+syntax.TermString(q.O)+" "+
+			strings.TrimPrefix(syntax.TermString(q.G), "UNDEF"))
 	}
 	slices.Sort(lines)
 	return strings.Join(slices.Compact(lines), "\n")

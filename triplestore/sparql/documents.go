@@ -99,7 +99,8 @@ func (e *Engine) readDocument(ctx context.Context, over *overlay, name string, d
 	if doc.IRI == "" {
 		doc.IRI = name
 	}
-	r := rdfio.NewReader(doc.Body, syntax, rdfio.Options{File: name, Base: doc.IRI, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true, LongTags: true})
+	r := rdfio.NewReader(doc.Body, syntax,
+		rdfio.Options{File: name, Base: doc.IRI, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true, LongTags: true})
 	graph, err := over.id(term.IRI(name))
 	if err != nil {
 		return err

@@ -54,9 +54,10 @@ func TestFromReadsDocuments(t *testing.T) {
 	store := filled(t, `<x:a> <x:p> 9 ; <x:in> <v:1> . GRAPH <v:2> { <x:a> <x:p> 7 }`)
 	e := sparql.New(sparql.Options{Resolve: lib.resolve})
 	for text, want := range map[string]string{
-		"SELECT ?v FROM <v:1> { ?s <x:p> ?v }":                                                          "[1 2]",
-		"SELECT ?v FROM <v:1> { <x:a> <x:see> ?v }":                                                     "[http://a.example/dir/rel]",
-		"SELECT ?v FROM <v:1> FROM <v:2> { ?s <x:p> ?v }":                                               "[1 2 7]", // a graph of the store comes first
+		"SELECT ?v FROM <v:1> { ?s <x:p> ?v }":      "[1 2]",
+		"SELECT ?v FROM <v:1> { <x:a> <x:see> ?v }": "[http://a.example/dir/rel]",
+		// a graph of the store comes first
+		"SELECT ?v FROM <v:1> FROM <v:2> { ?s <x:p> ?v }":                                               "[1 2 7]",
 		"SELECT ?v FROM NAMED <v:1> { GRAPH ?v { ?s <x:see> ?o } }":                                     "[v:1]",
 		"SELECT ?v FROM <v:unknown> { ?s ?p ?v }":                                                       "[]",
 		"SELECT ?v { ?s <x:p> ?v }":                                                                     "[9]",
@@ -81,7 +82,8 @@ func TestFromReadsDocuments(t *testing.T) {
 			t.Errorf("%s: %v, want %v", text, err, want)
 		}
 	}
-	if _, err := e.Query(t.Context(), store.Snapshot(), "ASK FROM <v:many> { ?s ?p ?o }", sparql.QueryOptions{Memory: 1 << 20}); !errors.Is(err, sparql.ErrMemory) {
+	if _, err := e.Query(t.Context(), store.Snapshot(), "ASK FROM <v:many> { ?s ?p ?o }",
+		sparql.QueryOptions{Memory: 1 << 20}); !errors.Is(err, sparql.ErrMemory) {
 		t.Errorf("a document beyond the memory of a query: %v", err)
 	}
 	if lib.open != 0 {

@@ -60,8 +60,8 @@ type Options struct {
 	MaxLoad    int64         // maximum triples that one update may LOAD; 0 means 10 million
 	MaxQuery   int64         // maximum bytes of the text of a query; 0 means 4 MiB
 	MaxUpdate  int64         // maximum bytes of the text of an update; 0 means 64 MiB
-	// Prefixes are namespaces by prefixes that queries and updates may use without declaring them; a PREFIX of their own
-	// replaces one. nil means that every prefix must be declared, as SPARQL has it.
+	// Prefixes are namespaces by prefixes that queries and updates may use without declaring them; a PREFIX of their
+	// own replaces one. nil means that every prefix must be declared, as SPARQL has it.
 	Prefixes map[string]string
 	// DefaultGraph are names by which FROM, or the default-graph-uri of the protocol, means the store's default graph.
 	DefaultGraph []string
@@ -69,8 +69,8 @@ type Options struct {
 	Log          *slog.Logger
 }
 
-// Find finds things by the text of a search, the best first: at most limit of them, and the number of all. What it finds
-// must not depend on the dataset of the query. An error about the text wraps ErrArguments.
+// Find finds things by the text of a search, the best first: at most limit of them, and the number of all. What it
+// finds must not depend on the dataset of the query. An error about the text wraps ErrArguments.
 type Find func(ctx context.Context, text string, limit int) (found []Hit, total int, err error)
 
 // Hit is a thing that was found.
@@ -134,9 +134,10 @@ type QueryOptions struct {
 	Explain                    bool // measure every operator for Results.Explain
 	Trusted                    bool // SERVICE may ask any endpoint, not only those of the list
 	Local                      bool // SERVICE asks no endpoint, wherever in the query it stands
-	Strict                     bool // a function that the engine does not have, or a SERVICE that may be incomplete, is an error, not a warning
-	// Admit, if not nil, is called with the planner's estimate before the query runs, and may wait. leave is called when
-	// the query has ended. An error ends the query.
+	// a function that the engine does not have, or a SERVICE that may be incomplete, is an error, not a warning
+	Strict bool
+	// Admit, if not nil, is called with the planner's estimate before the query runs, and may wait. leave is called
+	// when the query has ended. An error ends the query.
 	Admit func(cost time.Duration) (leave func(), err error)
 	Turn  Turn // if not nil, decides when the query computes
 }
@@ -283,7 +284,8 @@ func (e *Engine) Run(ctx context.Context, ds term.Dataset, query *Query, o Query
 		w.close()
 		return nil, err
 	}
-	r := &Results{Kind: query.Kind(), Vars: names(q.Vars), Prefixes: q.Prefixes, Warnings: query.warnings, solutions: s, work: w, max: e.maxRows(o)}
+	r := &Results{Kind: query.Kind(), Vars: names(q.Vars), Prefixes: q.Prefixes, Warnings: query.warnings, solutions: s, work: w,
+		max: e.maxRows(o)}
 	r.logIfSlow(e, query, time.Now())
 	switch q.Form {
 	case algebra.Ask:

@@ -20,9 +20,11 @@ var (
 	subjects   = []string{"<x:a>", "<x:b>", "<x:c>", "<x:d>"}
 	predicates = []string{"<x:p>", "<x:q>", "<x:r>"}
 	graphNames = []string{"<g:1>", "<g:2>", "<x:a>"}
-	literals   = []string{"0", "1", "2", "3", "10", "0.5", "1.5", "2.5e0", "1.0", "1e0", "true", "false", `"a"`, `"b"`, `"abc"`, `"b"@en`, `"b"@de`, `""`,
+	literals   = []string{"0", "1", "2", "3", "10", "0.5", "1.5", "2.5e0", "1.0", "1e0", "true", "false", `"a"`, `"b"`, `"abc"`, `"b"@en`,
+		`"b"@de`, `""`,
 		`"01"^^<` + xsd + `byte>`, `"NaN"^^<` + xsd + `double>`,
-		`"2020-01-01T00:00:00Z"^^<` + xsd + `dateTime>`, `"2020-01-01T00:00:00"^^<` + xsd + `dateTime>`, `"2020-05-10"^^<` + xsd + `date>`, `"x"^^<d:t>`, `"long enough to live in the dictionary"`}
+		`"2020-01-01T00:00:00Z"^^<` + xsd + `dateTime>`, `"2020-01-01T00:00:00"^^<` + xsd + `dateTime>`, `"2020-05-10"^^<` + xsd + `date>`,
+		`"x"^^<d:t>`, `"long enough to live in the dictionary"`}
 	variables = []string{"?a", "?b", "?c", "?d"}
 )
 
@@ -156,7 +158,8 @@ func (g *generator) grouped(distinct, from, body string) string {
 }
 
 func (g *generator) aggregation() string {
-	fn := g.one([]string{"COUNT(*)", "COUNT(DISTINCT *)", "COUNT(%s)", "COUNT(DISTINCT %s)", "SUM(%s)", "AVG(%s)", "MIN(%s)", "MAX(%s)", "SUM(DISTINCT %s)"})
+	fn := g.one([]string{"COUNT(*)", "COUNT(DISTINCT *)", "COUNT(%s)", "COUNT(DISTINCT %s)", "SUM(%s)", "AVG(%s)", "MIN(%s)", "MAX(%s)",
+		"SUM(DISTINCT %s)"})
 	if strings.Contains(fn, "%s") {
 		fn = fmt.Sprintf(fn, g.one(variables))
 	}
@@ -333,7 +336,8 @@ func (g *generator) expr(depth int) string {
 	case 8:
 		return "IF(" + g.expr(depth-1) + ", " + g.expr(depth-1) + ", " + g.expr(depth-1) + ")"
 	case 9:
-		return "(" + v() + " " + g.one([]string{"+", "-", "*"}) + " " + g.one([]string{"1", "2", "0.5", v()}) + ") " + g.one([]string{"=", "<", ">="}) + " " + operand()
+		return "(" + v() + " " + g.one([]string{"+", "-", "*"}) + " " + g.one([]string{"1", "2", "0.5", v()}) + ") " +
+			g.one([]string{"=", "<", ">="}) + " " + operand()
 	case 10:
 		return "REGEX(STR(" + v() + "), \"" + g.one([]string{"b", "^a", "x:", "c$"}) + "\")"
 	case 11:

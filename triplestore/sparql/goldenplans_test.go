@@ -21,11 +21,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected plans")
 
-// portals writes a year of an archive as N-Quads: 12 portals, 60 datasets of each, 1 to 3 files of each dataset, 1 to 4 versions
-// of each file, a table with 2 to 7 columns for each version that is CSV, 1 to 6 visits of each file. It is the same each time:
-// the estimates in the expected plans are its statistics. The terms are those of testdata/shapes.
+// portals writes a year of an archive as N-Quads: 12 portals, 60 datasets of each, 1 to 3 files of each dataset, 1 to 4
+// versions of each file, a table with 2 to 7 columns for each version that is CSV, 1 to 6 visits of each file. It is
+// the same each time: the estimates in the expected plans are its statistics. The terms are those of testdata/shapes.
 func portals(w io.Writer) {
-	const arc, dcat, dct, csvw, prov = "https://archive.example.org/ns#", "http://www.w3.org/ns/dcat#", "http://purl.org/dc/terms/", "http://www.w3.org/ns/csvw#", "http://www.w3.org/ns/prov#"
+	const arc, dcat, dct, csvw, prov = "https://archive.example.org/ns#", "http://www.w3.org/ns/dcat#", "http://purl.org/dc/terms/",
+		"http://www.w3.org/ns/csvw#", "http://www.w3.org/ns/prov#"
 	const a = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 	iri := func(s string) string { return "<" + s + ">" }
 	text := func(s string) string { return fmt.Sprintf("%q", s) }
@@ -36,7 +37,8 @@ func portals(w io.Writer) {
 	day := func(n int) string {
 		return typed(fmt.Sprintf("%d-%02d-%02dT%02d:00:00Z", 2018+n%3, 1+n%12, 1+n%28, n%24), "dateTime")
 	}
-	names := []string{"https://data.gov", "https://data.gov.uk", "https://opendata.swiss", "https://dati.gov.it", "https://data.gov.ie", "http://data.gv.at"}
+	names := []string{"https://data.gov", "https://data.gov.uk", "https://opendata.swiss", "https://dati.gov.it", "https://data.gov.ie",
+		"http://data.gv.at"}
 	types := []string{"text/csv", "text/csv", "text/csv", "application/json", "text/html", "application/pdf", "application/zip", "text/xml"}
 	words := []string{"wasser", "energie", "haushalt", "museum", "climate", "budget", "forest"}
 	hosts := []string{"services.cuzk.cz", "data.opendatasoft.com", "satc.rncan.gc.ca", "geo.vliz.be"}
@@ -134,8 +136,8 @@ func planned(t *testing.T, sn *triplestore.Snapshot, queries map[string]string) 
 	return out.Bytes()
 }
 
-// TestThePlansOfTheQueriesOfTheBenchmarksStayAsTheyAre holds the plans of our shapes, and of the queries of the shared benchmark
-// where these are at hand. After a change of plans that is meant, -update rewrites them: read the difference.
+// TestThePlansOfTheQueriesOfTheBenchmarksStayAsTheyAre holds the plans of our shapes, and of the queries of the shared
+// benchmark where these are at hand. After a change of plans that is meant, -update rewrites them: read the difference.
 func TestThePlansOfTheQueriesOfTheBenchmarksStayAsTheyAre(t *testing.T) {
 	t.Parallel()
 	db, err := kv.Open("", kv.Options{InMemory: true})

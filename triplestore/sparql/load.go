@@ -71,7 +71,8 @@ func (e *Engine) load(ctx context.Context, l algebra.Load, limit int64) ([]term.
 	if doc.IRI == "" {
 		doc.IRI = l.Source
 	}
-	r := rdfio.NewReader(doc.Body, syntax, rdfio.Options{File: l.Source, Base: doc.IRI, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true, LongTags: true})
+	r := rdfio.NewReader(doc.Body, syntax,
+		rdfio.Options{File: l.Source, Base: doc.IRI, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true, LongTags: true})
 	var quads []term.Quad
 	for {
 		q, err := r.Read()

@@ -279,7 +279,8 @@ func (o *overlay) Scan(p term.Pattern, order term.Order) term.Cursor {
 	if len(o.added)+len(o.removed) == 0 {
 		return o.Dataset.Scan(p, order)
 	}
-	return &overlayCursor{order: order, pattern: p, below: o.Dataset.Scan(p, order), removed: o.removed, top: prefixed(o.top(order), order, p)}
+	return &overlayCursor{order: order, pattern: p, below: o.Dataset.Scan(p, order), removed: o.removed,
+		top: prefixed(o.top(order), order, p)}
 }
 
 // top returns the inserted quads in an order.

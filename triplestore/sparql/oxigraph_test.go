@@ -18,15 +18,16 @@ var ourAnswer = map[string]string{
 	"wkt_default_spatial_reference_system": "EPSG:4326 is known here, so the comparison has a value",
 }
 
-// TestOxigraphsOwnTests runs the tests of Oxigraph in the directory that ODARCHIVE_OXIGRAPH names (testsuite/oxigraph-tests
-// of its sources), except those of its optimiser.
+// TestOxigraphsOwnTests runs the tests of Oxigraph in the directory that ODARCHIVE_OXIGRAPH names
+// (testsuite/oxigraph-tests of its sources), except those of its optimiser.
 func TestOxigraphsOwnTests(t *testing.T) {
 	t.Parallel()
 	root := os.Getenv("ODARCHIVE_OXIGRAPH")
 	if root == "" {
 		t.Skip("ODARCHIVE_OXIGRAPH names no directory of Oxigraph's tests")
 	}
-	for _, manifest := range []string{"sparql/manifest.ttl", "sparql/lateral/manifest.ttl", "sparql-results/manifest.ttl", "geosparql/manifest.ttl"} {
+	for _, manifest := range []string{"sparql/manifest.ttl", "sparql/lateral/manifest.ttl", "sparql-results/manifest.ttl",
+		"geosparql/manifest.ttl"} {
 		tests, err := conformance.Load(filepath.Join(root, manifest))
 		if err != nil {
 			t.Errorf("%s: %v", manifest, err)

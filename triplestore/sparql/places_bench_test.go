@@ -63,8 +63,15 @@ func BenchmarkPlaces(b *testing.B) {
 	town := rand.New(rand.NewPCG(7, 9))
 	x, y := town.Float64()*340-170, town.Float64()*140-70
 	for _, c := range []struct{ name, filter string }{
-		{"box of a town", fmt.Sprintf(`geof:sfWithin(?w, "POLYGON((%[1]v %[2]v, %[3]v %[2]v, %[3]v %[4]v, %[1]v %[4]v, %[1]v %[2]v))"^^geo:wktLiteral)`, x-0.03, y-0.03, x+0.03, y+0.03)},
-		{"box of a country", fmt.Sprintf(`geof:sfIntersects("POLYGON((%[1]v %[2]v, %[3]v %[2]v, %[3]v %[4]v, %[1]v %[4]v, %[1]v %[2]v))"^^geo:wktLiteral, ?w)`, x+2, y+2, x+7, y+5)},
+		{
+			"box of a town", fmt.Sprintf(
+				`geof:sfWithin(?w, "POLYGON((%[1]v %[2]v, %[3]v %[2]v, %[3]v %[4]v, %[1]v %[4]v, %[1]v %[2]v))"^^geo:wktLiteral)`, x-0.03,
+				y-0.03, x+0.03, y+0.03)},
+		{
+			"box of a country",
+			fmt.Sprintf(
+				`geof:sfIntersects("POLYGON((%[1]v %[2]v, %[3]v %[2]v, %[3]v %[4]v, %[1]v %[4]v, %[1]v %[2]v))"^^geo:wktLiteral, ?w)`, x+2,
+				y+2, x+7, y+5)},
 		{"within 2 km", fmt.Sprintf(`geof:distance(?w, "POINT(%v %v)"^^geo:wktLiteral, uom:metre) < 2000`, x, y)},
 		{"nothing there", `geof:sfWithin(?w, "POLYGON((0 88, 1 88, 1 89, 0 89, 0 88))"^^geo:wktLiteral)`},
 	} {
@@ -78,7 +85,8 @@ func BenchmarkPlaces(b *testing.B) {
 				var used time.Duration
 				for range b.N {
 					used += cputime.Of(func() {
-						out, err := e.Query(context.Background(), snap, geoPrefixes+"SELECT ?s ?w { ?s geo:asWKT ?w FILTER("+filter+") }", sparql.QueryOptions{})
+						out, err := e.Query(context.Background(), snap, geoPrefixes+"SELECT ?s ?w { ?s geo:asWKT ?w FILTER("+filter+") }",
+							sparql.QueryOptions{})
 						if err != nil {
 							b.Fatal(err)
 						}

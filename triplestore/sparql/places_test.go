@@ -20,8 +20,8 @@ import (
 	"odarchive/vocab/geosparql"
 )
 
-// randomGeometry returns a literal near one of a few places, or at the edges of the world, in several reference systems,
-// and sometimes one that is none.
+// randomGeometry returns a literal near one of a few places, or at the edges of the world, in several reference
+// systems, and sometimes one that is none.
 func randomGeometry(r *rand.Rand) term.Key {
 	x, y := float64(r.IntN(4))*5+r.NormFloat64(), 45+float64(r.IntN(3))+r.NormFloat64()
 	switch r.IntN(10) {
@@ -67,7 +67,8 @@ func constantOf(k term.Key) string {
 
 // randomPlaceQuery returns a query about where things are.
 func randomPlaceQuery(r *rand.Rand) string {
-	relation := []string{"sfWithin", "sfIntersects", "sfContains", "sfEquals", "sfTouches", "sfDisjoint", "ehMeet", "rcc8ntpp", "ehCoveredBy", "sfOverlaps"}[r.IntN(10)]
+	relation := []string{"sfWithin", "sfIntersects", "sfContains", "sfEquals", "sfTouches", "sfDisjoint", "ehMeet", "rcc8ntpp",
+		"ehCoveredBy", "sfOverlaps"}[r.IntN(10)]
 	near := func(a, b string) string {
 		if r.IntN(2) == 0 {
 			a, b = b, a
@@ -90,17 +91,22 @@ func randomPlaceQuery(r *rand.Rand) string {
 	case 0:
 		return fmt.Sprintf("SELECT ?a ?b { ?a ex:at ?v . ?b ex:in ?w FILTER(%s) }", near("?v", "?w"))
 	case 1:
-		return fmt.Sprintf("SELECT ?a ?b { ?a ex:at ?v ; ex:next ?b . ?b ex:in ?w FILTER(%s) FILTER(%s) }", near("?v", "?w"), near("?v", area))
+		return fmt.Sprintf("SELECT ?a ?b { ?a ex:at ?v ; ex:next ?b . ?b ex:in ?w FILTER(%s) FILTER(%s) }", near("?v", "?w"),
+			near("?v", area))
 	case 2:
 		return fmt.Sprintf("SELECT ?a ?w { BIND(%s AS ?area) ?a ex:at ?w FILTER(%s) }", area, near("?area", "?w"))
 	case 3:
-		return fmt.Sprintf("SELECT ?a ?w { VALUES ?area { %s %s } ?a ex:at ?w FILTER(%s) }", area, constantOf(randomGeometry(r)), near("?area", "?w"))
+		return fmt.Sprintf("SELECT ?a ?w { VALUES ?area { %s %s } ?a ex:at ?w FILTER(%s) }", area, constantOf(randomGeometry(r)),
+			near("?area", "?w"))
 	case 4:
 		return fmt.Sprintf("SELECT ?a ?g { GRAPH ?g { ?a ?p ?w FILTER(%s) } }", near("?w", area))
 	case 5:
-		return fmt.Sprintf("SELECT ?a ?b { ?a ex:next ?b OPTIONAL { ?b ex:at ?w FILTER(%s) } FILTER NOT EXISTS { ?a ex:in ?v FILTER(%s) } }", near("?w", area), near("?v", area))
+		return fmt.Sprintf(
+			"SELECT ?a ?b { ?a ex:next ?b OPTIONAL { ?b ex:at ?w FILTER(%s) } FILTER NOT EXISTS { ?a ex:in ?v FILTER(%s) } }",
+			near("?w", area), near("?v", area))
 	case 6:
-		return fmt.Sprintf("SELECT ?a ?b { ?a ex:at ?v . ?a ex:in ?w . ?b ex:in ?w FILTER(%s || %s) FILTER(%s) }", near("?v", area), near("?w", area), near("?v", "?w"))
+		return fmt.Sprintf("SELECT ?a ?b { ?a ex:at ?v . ?a ex:in ?w . ?b ex:in ?w FILTER(%s || %s) FILTER(%s) }", near("?v", area),
+			near("?w", area), near("?v", "?w"))
 	}
 	return fmt.Sprintf("SELECT ?a ?w { ?a ex:at ?w FILTER(%s) FILTER(%s) }", near("?w", area), near("?w", constantOf(randomGeometry(r))))
 }
@@ -125,7 +131,8 @@ func TestTheIndexOfGeometriesAnswersAsComparingAllDoes(t *testing.T) {
 		ex := func(s string) term.Key { return term.IRI("http://example.org/" + s) }
 		model := map[term.Quad]bool{}
 		random := func() term.Quad {
-			q := term.Quad{S: ex(fmt.Sprint(r.IntN(30))), P: ex([]string{"at", "in"}[r.IntN(2)]), O: randomGeometry(r), G: []term.Key{"", "", "", ex("g")}[r.IntN(4)]}
+			q := term.Quad{S: ex(fmt.Sprint(r.IntN(30))), P: ex([]string{"at", "in"}[r.IntN(2)]), O: randomGeometry(r),
+				G: []term.Key{"", "", "", ex("g")}[r.IntN(4)]}
 			if r.IntN(4) == 0 {
 				q.P, q.O = ex("next"), ex(fmt.Sprint(r.IntN(30)))
 			}
@@ -237,7 +244,8 @@ func TestPlansStartFromTheIndexOfGeometries(t *testing.T) {
 			quads = append(quads, term.Quad{S: s, P: ex("type"), O: ex("castle")})
 		}
 	}
-	quads = append(quads, term.Quad{S: ex("town"), P: ex("border"), O: term.Typed("POLYGON((0.95 40.45, 1.25 40.45, 1.25 40.75, 0.95 40.75, 0.95 40.45))", geosparql.WKTLiteral)})
+	quads = append(quads, term.Quad{S: ex("town"), P: ex("border"),
+		O: term.Typed("POLYGON((0.95 40.45, 1.25 40.45, 1.25 40.75, 0.95 40.75, 0.95 40.45))", geosparql.WKTLiteral)})
 	insert(t, store, quads...)
 	if err := store.IndexLiterals(context.Background()); err != nil {
 		t.Fatal(err)
@@ -249,12 +257,18 @@ func TestPlansStartFromTheIndexOfGeometries(t *testing.T) {
 		rows  int
 		parts []string
 	}{
-		`SELECT ?f { ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfWithin(?w, "POLYGON((0.95 40.45, 1.25 40.45, 1.25 40.75, 0.95 40.75, 0.95 40.45))"^^geo:wktLiteral)) }`: {9, []string{"Places ?w meeting POLYGON"}},
-		`SELECT ?f { ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:distance("POINT(1 41)"^^geo:wktLiteral, ?w, uom:kilometre) < 10) }`:                                       {3, []string{"Places ?w within 10000 m of POINT(1 41)"}},
-		`SELECT ?f { ex:town ex:border ?area . ?f geo:hasGeometry ?g . ?g geo:asWKT ?w FILTER(geof:sfContains(?area, ?w)) }`:                                               {9, []string{"PlacesJoin ?w meeting ?area"}},
-		`SELECT ?f { ?c ex:type ex:castle ; geo:hasGeometry/geo:asWKT ?v . ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:metricDistance(?v, ?w) < 9000) }`:                   {8, []string{"PlacesJoin ?w within 9000 m of ?v"}},
-		`SELECT ?f { BIND("POINT(1 41)"^^geo:wktLiteral AS ?here) ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfEquals(?w, ?here)) }`:                                      {1, []string{"PlacesJoin ?w meeting ?here"}},
-		`SELECT ?w { ex:g7 geo:asWKT ?w FILTER(geof:sfWithin(?w, "POLYGON((-9 0, 99 0, 99 80, -9 80, -9 0))"^^geo:wktLiteral)) }`:                                          {1, []string{"Scan"}},
+		`SELECT ?f { ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfWithin(?w, "POLYGON((0.95 40.45, 1.25 40.45, 1.25 40.75, 0.95 40.75, ` +
+			`0.95 40.45))"^^geo:wktLiteral)) }`: {9, []string{"Places ?w meeting POLYGON"}},
+		`SELECT ?f { ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:distance("POINT(1 41)"^^geo:wktLiteral, ?w, uom:kilometre) < 10) }`: {3,
+			[]string{"Places ?w within 10000 m of POINT(1 41)"}},
+		`SELECT ?f { ex:town ex:border ?area . ?f geo:hasGeometry ?g . ?g geo:asWKT ?w FILTER(geof:sfContains(?area, ?w)) }`: {9,
+			[]string{"PlacesJoin ?w meeting ?area"}},
+		`SELECT ?f { ?c ex:type ex:castle ; geo:hasGeometry/geo:asWKT ?v . ?f geo:hasGeometry/geo:asWKT ?w ` +
+			`FILTER(geof:metricDistance(?v, ?w) < 9000) }`: {8, []string{"PlacesJoin ?w within 9000 m of ?v"}},
+		`SELECT ?f { BIND("POINT(1 41)"^^geo:wktLiteral AS ?here) ?f geo:hasGeometry/geo:asWKT ?w FILTER(geof:sfEquals(?w, ?here)) }`: {1,
+			[]string{"PlacesJoin ?w meeting ?here"}},
+		`SELECT ?w { ex:g7 geo:asWKT ?w FILTER(geof:sfWithin(?w, "POLYGON((-9 0, 99 0, 99 80, -9 80, -9 0))"^^geo:wktLiteral)) }`: {1,
+			[]string{"Scan"}},
 	} {
 		plan, rows := explain(t, e, snap, geoPrefixes+"PREFIX ex: <http://example.org/> "+query)
 		if rows != want.rows {
@@ -271,7 +285,8 @@ func TestPlansStartFromTheIndexOfGeometries(t *testing.T) {
 func TestAnUpdateFindsTheGeometriesThatItsEarlierOperationsInserted(t *testing.T) {
 	t.Parallel()
 	store := tripleStore(t, triplestore.Options{})
-	insert(t, store, term.Quad{S: term.IRI("http://example.org/a"), P: term.IRI("http://example.org/at"), O: term.Typed("POINT(1 1)", geosparql.WKTLiteral)})
+	insert(t, store, term.Quad{S: term.IRI("http://example.org/a"), P: term.IRI("http://example.org/at"),
+		O: term.Typed("POINT(1 1)", geosparql.WKTLiteral)})
 	e := sparql.New(sparql.Options{})
 	if _, err := e.Update(context.Background(), sparql.StoreOf(store.View, store.Update), geoPrefixes+`PREFIX ex: <http://example.org/>
 		INSERT DATA { ex:b ex:at "POINT(2 2)"^^geo:wktLiteral . ex:c ex:at "POINT(9 9)"^^geo:wktLiteral } ;
@@ -297,7 +312,8 @@ func featureData() []term.Quad {
 		{S: ex("innsbruck"), P: geo("hasDefaultGeometry"), O: ex("innsbruck-point")},
 		{S: ex("innsbruck"), P: geo("hasGeometry"), O: ex("innsbruck-point")},
 		{S: ex("innsbruck-point"), P: geo("asWKT"), O: wkt("POINT(11.39 47.27)")},
-		{S: ex("innsbruck-point"), P: geo("asGeoJSON"), O: term.Typed(`{"type":"Point","coordinates":[11.39,47.27]}`, geosparql.GeoJSONLiteral)},
+		{S: ex("innsbruck-point"), P: geo("asGeoJSON"),
+			O: term.Typed(`{"type":"Point","coordinates":[11.39,47.27]}`, geosparql.GeoJSONLiteral)},
 		{S: ex("vienna"), P: ex("at"), O: wkt("<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(48.21 16.37)")},
 		{S: ex("dataset"), P: spatial, O: term.Blank("d")},
 		{S: term.Blank("d"), P: box, O: wkt("POLYGON((11 47, 12 47, 12 47.5, 11 47.5, 11 47))")},
@@ -305,7 +321,8 @@ func featureData() []term.Quad {
 		{S: ex("fiji"), P: ex("at"), O: wkt("POINT(179.9 -17)")},
 		{S: ex("samoa"), P: ex("at"), O: wkt("POINT(-172 -13.8)"), G: ex("g")},
 		{S: ex("samoa"), P: ex("name"), O: term.String("POINT(0 0)")},
-		{S: ex("lima"), P: ex("at"), O: term.Typed(`<gml:Point srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>-12 -77</gml:pos></gml:Point>`, geosparql.GMLLiteral)},
+		{S: ex("lima"), P: ex("at"),
+			O: term.Typed(`<gml:Point srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>-12 -77</gml:pos></gml:Point>`, geosparql.GMLLiteral)},
 		{S: ex("cusco"), P: ex("at"), O: term.Typed(`<Point><coordinates>-72,-13.5</coordinates></Point>`, geosparql.KMLLiteral)},
 		{S: ex("quito"), P: term.IRI(geosparql.Lat), O: term.Typed("-0.2", xsd+"decimal")},
 		{S: ex("quito"), P: term.IRI(geosparql.Long), O: term.String("-78.5")},
@@ -327,7 +344,8 @@ func TestFeaturesAreComparedByTheirGeometries(t *testing.T) {
 	snap := store.Snapshot()
 	defer snap.Release()
 	e := sparql.New(sparql.Options{})
-	prefixes := geoPrefixes + "PREFIX ex: <http://example.org/> PREFIX spatial: <http://jena.apache.org/spatial#> PREFIX dct: <http://purl.org/dc/terms/> "
+	prefixes := geoPrefixes +
+		"PREFIX ex: <http://example.org/> PREFIX spatial: <http://jena.apache.org/spatial#> PREFIX dct: <http://purl.org/dc/terms/> "
 	for query, want := range map[string]string{
 		`SELECT ?f { ?f geo:sfWithin ex:tyrol FILTER(isIRI(?f)) }`:                                                               "hamlet innsbruck innsbruck-point tyrol",
 		`SELECT ?f { ?f geo:sfWithin "POLYGON((16 48, 17 48, 17 49, 16 49, 16 48))"^^geo:wktLiteral }`:                           "vienna",
@@ -368,9 +386,12 @@ func TestFeaturesAreComparedByTheirGeometries(t *testing.T) {
 		}
 	}
 	for _, query := range []string{
-		`SELECT * { ?f spatial:nearby (47 11) }`, `SELECT * { ?f spatial:nearby (47 ?x 1) }`, `SELECT * { ?f spatial:nearby (97 11 1) }`, `SELECT * { ?f spatial:nearby (47 11 1 "parsecs") }`,
-		`SELECT * { ?f spatial:nearby (47 11 1 uom:metre 1 2) }`, `SELECT * { ?f spatial:nearbyGeom ("x" 1) }`, `SELECT * { ?f spatial:withinBox (48 10 47 11) }`, `SELECT * { ?f spatial:withinBox 48 }`,
-		`SELECT * { (?f ?g) spatial:nearby (47 11 1) }`, `SELECT * { ?f geo:sfWithin (?a ?b) }`, `SELECT * { ?f spatial:withinCircle (47 11 1e9) }`,
+		`SELECT * { ?f spatial:nearby (47 11) }`, `SELECT * { ?f spatial:nearby (47 ?x 1) }`, `SELECT * { ?f spatial:nearby (97 11 1) }`,
+		`SELECT * { ?f spatial:nearby (47 11 1 "parsecs") }`,
+		`SELECT * { ?f spatial:nearby (47 11 1 uom:metre 1 2) }`, `SELECT * { ?f spatial:nearbyGeom ("x" 1) }`,
+		`SELECT * { ?f spatial:withinBox (48 10 47 11) }`, `SELECT * { ?f spatial:withinBox 48 }`,
+		`SELECT * { (?f ?g) spatial:nearby (47 11 1) }`, `SELECT * { ?f geo:sfWithin (?a ?b) }`,
+		`SELECT * { ?f spatial:withinCircle (47 11 1e9) }`,
 	} {
 		if _, err := e.Query(context.Background(), snap, prefixes+query, sparql.QueryOptions{}); !errors.Is(err, sparql.ErrArguments) {
 			t.Errorf("%s: %v", query, err)
@@ -386,7 +407,8 @@ func TestAKnownFeatureSeedsARelation(t *testing.T) {
 	for i := range 5000 {
 		s := ex(fmt.Sprint("f", i))
 		quads = append(quads, term.Quad{S: s, P: term.IRI(geosparql.HasGeometry), O: ex(fmt.Sprint("g", i))},
-			term.Quad{S: ex(fmt.Sprint("g", i)), P: term.IRI(geosparql.AsWKT), O: term.Typed(fmt.Sprintf("POINT(%v %v)", float64(i%200)/10, 40+float64(i/200)/10), geosparql.WKTLiteral)})
+			term.Quad{S: ex(fmt.Sprint("g", i)), P: term.IRI(geosparql.AsWKT),
+				O: term.Typed(fmt.Sprintf("POINT(%v %v)", float64(i%200)/10, 40+float64(i/200)/10), geosparql.WKTLiteral)})
 	}
 	quads = append(quads, term.Quad{S: ex("f7"), P: ex("type"), O: ex("castle")})
 	insert(t, store, quads...)
@@ -395,7 +417,8 @@ func TestAKnownFeatureSeedsARelation(t *testing.T) {
 	}
 	snap := store.Snapshot()
 	defer snap.Release()
-	plan, rows := explain(t, sparql.New(sparql.Options{}), snap, geoPrefixes+`PREFIX ex: <http://example.org/> SELECT ?f { ?c ex:type ex:castle . ?f geo:sfEquals ?c . ?f geo:hasGeometry ?g }`)
+	plan, rows := explain(t, sparql.New(sparql.Options{}), snap,
+		geoPrefixes+`PREFIX ex: <http://example.org/> SELECT ?f { ?c ex:type ex:castle . ?f geo:sfEquals ?c . ?f geo:hasGeometry ?g }`)
 	if rows != 1 || !strings.Contains(plan, "Seed") || !strings.Contains(plan, "PlacesJoin") {
 		t.Errorf("%d rows by\n%s", rows, plan)
 	}

@@ -36,10 +36,13 @@ func TestDescribeIsAConciseBoundedDescription(t *testing.T) {
 	store := filled(t, `<x:a> <x:p> [ <x:q> [ <x:r> _:loop ] ] ; <x:name> "a" ; <x:knows> <x:b> . _:loop <x:back> _:loop .
 		<x:b> <x:p> "not of a" . <x:c> <x:knows> <x:a> . GRAPH <g:1> { <x:a> <x:name> "a" ; <x:more> 1 . <x:b> <x:p> 2 }`)
 	for text, want := range map[string]string{
-		"DESCRIBE <x:a>":                              `<x:a> <x:p> [ <x:q> [ <x:r> _:loop ] ] ; <x:name> "a" ; <x:knows> <x:b> ; <x:more> 1 . _:loop <x:back> _:loop .`,
-		"DESCRIBE ?x { ?x <x:knows> <x:b> }":          `<x:a> <x:p> [ <x:q> [ <x:r> _:loop ] ] ; <x:name> "a" ; <x:knows> <x:b> ; <x:more> 1 . _:loop <x:back> _:loop .`,
+		"DESCRIBE <x:a>": `<x:a> <x:p> [ <x:q> [ <x:r> _:loop ] ] ; <x:name> "a" ; <x:knows> <x:b> ; ` +
+			`<x:more> 1 . _:loop <x:back> _:loop .`,
+		"DESCRIBE ?x { ?x <x:knows> <x:b> }": `<x:a> <x:p> [ <x:q> [ <x:r> _:loop ] ] ; <x:name> "a" ; <x:knows> <x:b> ; ` +
+			`<x:more> 1 . _:loop <x:back> _:loop .`,
 		"DESCRIBE ?x <x:c> { ?x <x:p> \"not of a\" }": `<x:b> <x:p> "not of a", 2 . <x:c> <x:knows> <x:a> .`,
-		"DESCRIBE * { <x:b> <x:p> ?v . ?x <x:knows> ?y . FILTER (?y = <x:a>) } LIMIT 1": `<x:c> <x:knows> <x:a> . <x:a> <x:p> [ <x:q> [ <x:r> _:loop ] ] ; <x:name> "a" ; <x:knows> <x:b> ; <x:more> 1 . _:loop <x:back> _:loop .`,
+		"DESCRIBE * { <x:b> <x:p> ?v . ?x <x:knows> ?y . FILTER (?y = <x:a>) } LIMIT 1": `<x:c> <x:knows> <x:a> . <x:a> <x:p> [ <x:q> [ ` +
+			`<x:r> _:loop ] ] ; <x:name> "a" ; <x:knows> <x:b> ; <x:more> 1 . _:loop <x:back> _:loop .`,
 		"DESCRIBE <x:b> FROM <g:1>":      "<x:b> <x:p> 2 .",
 		"DESCRIBE <x:nobody>":            "",
 		"DESCRIBE ?x { <x:b> <x:p> ?x }": "",
@@ -106,8 +109,10 @@ func TestTheQueryOfThePaper(t *testing.T) {
 	version := `<http://h/v%[1]d> <http://purl.org/dc/terms/issued> "%[2]s"^^<` + xsd + `dateTime> .`
 	resource := `<http://h/f%[1]d> <https://archiver.ai.wu.ac.at/ns/csvw#hasPortal> <http://portal/%[3]d> ; <http://purl.org/dc/terms/hasVersion> <http://h/v%[1]d> ;
 		<http://www.w3.org/ns/dcat#mediaType> "%[4]s" . `
-	store := filled(t, fmt.Sprintf(resource+version, 1, "2020-06-01T12:00:00Z", 1, "text/csv")+fmt.Sprintf(resource+version, 2, "2020-05-09T23:59:59Z", 1, "text/csv")+
-		fmt.Sprintf(resource+version, 3, "2021-01-01T00:00:00.5Z", 2, "text/csv")+fmt.Sprintf(resource+version, 4, "2021-01-01T00:00:00Z", 1, "application/json")+
+	store := filled(t, fmt.Sprintf(resource+version, 1, "2020-06-01T12:00:00Z", 1, "text/csv")+fmt.Sprintf(resource+version, 2,
+		"2020-05-09T23:59:59Z", 1, "text/csv")+
+		fmt.Sprintf(resource+version, 3, "2021-01-01T00:00:00.5Z", 2, "text/csv")+fmt.Sprintf(resource+version, 4, "2021-01-01T00:00:00Z",
+		1, "application/json")+
 		fmt.Sprintf(resource+version, 5, "2020-05-10T00:00:00Z", 1, "text/csv"))
 	for _, slash := range []string{"", "/"} {
 		got := ask(t, e, store.Snapshot(), strings.ReplaceAll(`
@@ -124,7 +129,8 @@ func TestTheQueryOfThePaper(t *testing.T) {
 		for _, row := range got.Rows {
 			found = append(found, row[0].Value())
 		}
-		if len(found) != 2 || !strings.Contains(strings.Join(found, " "), "http://h/v1") || !strings.Contains(strings.Join(found, " "), "http://h/v5") {
+		if len(found) != 2 || !strings.Contains(strings.Join(found, " "), "http://h/v1") ||
+			!strings.Contains(strings.Join(found, " "), "http://h/v5") {
 			t.Errorf("with dc: ending in %q: got %v, want v1 and v5", slash, found)
 		}
 	}
@@ -143,10 +149,12 @@ func TestLimitsAreErrorsThatSayWhich(t *testing.T) {
 		o           sparql.QueryOptions
 		want        error
 	}{
-		{"time", "SELECT (SUM(?b + ?d + ?f + ?h * ?j) AS ?n) " + product, sparql.QueryOptions{Timeout: 50 * time.Millisecond}, sparql.ErrTimeout},
+		{"time", "SELECT (SUM(?b + ?d + ?f + ?h * ?j) AS ?n) " + product, sparql.QueryOptions{Timeout: 50 * time.Millisecond},
+			sparql.ErrTimeout},
 		{"memory of sorting", "SELECT * " + product + " ORDER BY ?j ?b", sparql.QueryOptions{Memory: 4 << 20}, sparql.ErrMemory},
 		{"memory of DISTINCT", "SELECT DISTINCT * " + product, sparql.QueryOptions{Memory: 4 << 20}, sparql.ErrMemory},
-		{"memory of grouping", "SELECT ?a ?c ?e ?g (COUNT(*) AS ?n) " + product + " GROUP BY ?a ?c ?e ?g", sparql.QueryOptions{Memory: 4 << 20}, sparql.ErrMemory},
+		{"memory of grouping", "SELECT ?a ?c ?e ?g (COUNT(*) AS ?n) " + product + " GROUP BY ?a ?c ?e ?g",
+			sparql.QueryOptions{Memory: 4 << 20}, sparql.ErrMemory},
 		{"rows", "SELECT * { ?s ?p ?o }", sparql.QueryOptions{MaxRows: 10}, sparql.ErrRows},
 		{"triples", "CONSTRUCT WHERE { ?s ?p ?o }", sparql.QueryOptions{MaxRows: 10}, sparql.ErrRows},
 	} {
@@ -172,10 +180,12 @@ func TestACancelledQueryEndsWithItsContext(t *testing.T) {
 	}
 	store := filled(t, data.String())
 	for about, text := range map[string]string{
-		"a product":     "SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f . ?g ?s ?h FILTER (?b + ?d > ?f + ?h) }",
-		"a sort":        "SELECT * { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f } ORDER BY ?b ?d ?f",
-		"a path":        "SELECT (COUNT(*) AS ?n) { ?a (!<x:none>|^!<x:none>)* ?b . ?c (!<x:none>|^!<x:none>)* ?d . ?e (!<x:none>|^!<x:none>)* ?f }",
-		"many EXISTS":   "SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d FILTER EXISTS { ?e ?r ?f . ?g ?s ?h FILTER (?f + ?h = ?b * 1000000) } }",
+		"a product": "SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f . ?g ?s ?h FILTER (?b + ?d > ?f + ?h) }",
+		"a sort":    "SELECT * { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f } ORDER BY ?b ?d ?f",
+		"a path": "SELECT (COUNT(*) AS ?n) { ?a (!<x:none>|^!<x:none>)* ?b . ?c (!<x:none>|^!<x:none>)* ?d . ?e " +
+			"(!<x:none>|^!<x:none>)* ?f }",
+		"many EXISTS": "SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d FILTER EXISTS { ?e ?r ?f . ?g ?s ?h FILTER (?f + ?h = ?b * " +
+			"1000000) } }",
 		"a description": "DESCRIBE ?a ?c ?e { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f . ?g ?s ?h }",
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -247,14 +257,18 @@ func TestServiceAsksOnlyWhomItMay(t *testing.T) {
 		{"a redirect to someone else", redirects.URL, []string{"127.0.0.1"}, sparql.ErrForbidden},
 		{"an error", endpoint(t, "text/plain", "no", 500), []string{"*"}, sparql.ErrRemote},
 		{"HTML", endpoint(t, "text/html", "<html>", 200), []string{"*"}, sparql.ErrRemote},
-		{"a broken document", endpoint(t, json, `{"head":{"vars":["x"]},"results":{"bindings":[`+row, 200), []string{"*"}, sparql.ErrRemote},
-		{"too many rows", endpoint(t, json, `{"head":{"vars":["x"]},"results":{"bindings":[`+strings.Repeat(row+",", 100)+row+`]}}`, 200), []string{"*"}, sparql.ErrTooLarge},
-		{"too many bytes", endpoint(t, json, `{"head":{"vars":["x"]},"results":{"bindings":[`+strings.Repeat(" ", 1<<17)+row+`]}}`, 200), []string{"*"}, sparql.ErrTooLarge},
+		{"a broken document", endpoint(t, json, `{"head":{"vars":["x"]},"results":{"bindings":[`+row, 200), []string{"*"},
+			sparql.ErrRemote},
+		{"too many rows", endpoint(t, json, `{"head":{"vars":["x"]},"results":{"bindings":[`+strings.Repeat(row+",", 100)+row+`]}}`, 200),
+			[]string{"*"}, sparql.ErrTooLarge},
+		{"too many bytes", endpoint(t, json, `{"head":{"vars":["x"]},"results":{"bindings":[`+strings.Repeat(" ", 1<<17)+row+`]}}`, 200),
+			[]string{"*"}, sparql.ErrTooLarge},
 		{"a boolean", endpoint(t, json, `{"head":{},"boolean":true}`, 200), []string{"*"}, sparql.ErrRemote},
 	} {
 		e := sparql.New(sparql.Options{Service: &sparql.Federation{Allow: c.allow, MaxRows: 50, MaxBytes: 1 << 16}})
 		run := func(silent string) (*conformance.Result, error) {
-			r, err := e.Query(t.Context(), local.Snapshot(), "SELECT * { ?s <x:p> ?o SERVICE "+silent+"<"+c.url+"> { ?x ?y ?z } }", sparql.QueryOptions{})
+			r, err := e.Query(t.Context(), local.Snapshot(), "SELECT * { ?s <x:p> ?o SERVICE "+silent+"<"+c.url+"> { ?x ?y ?z } }",
+				sparql.QueryOptions{})
 			if err != nil {
 				return nil, err
 			}
@@ -315,8 +329,11 @@ func TestTheServiceIsAskedInTheWordsOfTheQuery(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	e := sparql.New(sparql.Options{Service: &sparql.Federation{Allow: []string{"*"}}})
-	got := ask(t, e, filled(t, "<x:a> <x:p> 1").Snapshot(), "PREFIX e: <http://example.org/> SELECT * { ?x <x:p> ?o SERVICE <"+srv.URL+"> { ?x e:p \"l\"@en OPTIONAL { ?x a ?y } } }", sparql.QueryOptions{Dialect: true})
-	want := "SELECT * WHERE { VALUES (?x ) {\n (<x:a> ) }\n" + `{ ?x <http://example.org/p> "l"@en . OPTIONAL { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ?y . } } }`
+	got := ask(t, e, filled(t, "<x:a> <x:p> 1").Snapshot(),
+		"PREFIX e: <http://example.org/> SELECT * { ?x <x:p> ?o SERVICE <"+srv.URL+"> { ?x e:p \"l\"@en OPTIONAL { ?x a ?y } } }",
+		sparql.QueryOptions{Dialect: true})
+	want := "SELECT * WHERE { VALUES (?x ) {\n (<x:a> ) }\n" +
+		`{ ?x <http://example.org/p> "l"@en . OPTIONAL { ?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ?y . } } }`
 	if text := <-asked; text != want {
 		t.Errorf("asked %s\nwant  %s", text, want)
 	}
@@ -330,7 +347,8 @@ func TestConstructFillsItsTemplate(t *testing.T) {
 	e := sparql.New(sparql.Options{})
 	store := filled(t, "<x:a> <x:p> 1, \"l\" . <x:b> <x:p> 2")
 	for text, want := range map[string]string{
-		"CONSTRUCT { ?s <x:q> [ <x:v> ?o ] } { ?s <x:p> ?o }":                                  "<x:a> <x:q> [ <x:v> 1 ], [ <x:v> \"l\" ] . <x:b> <x:q> [ <x:v> 2 ]",
+		"CONSTRUCT { ?s <x:q> [ <x:v> ?o ] } { ?s <x:p> ?o }": "<x:a> <x:q> [ <x:v> 1 ], [ <x:v> \"l\" " +
+			"] . <x:b> <x:q> [ <x:v> 2 ]",
 		"CONSTRUCT { ?o <x:q> ?s . ?s <x:q> ?none . _:b <x:in> _:b } { ?s <x:p> ?o } LIMIT 1":  "_:x <x:in> _:x",
 		"CONSTRUCT { <x:x> <x:y> <x:z> } { ?s <x:p> ?o }":                                      "<x:x> <x:y> <x:z>",
 		"CONSTRUCT WHERE { ?s <x:p> 2 }":                                                       "<x:b> <x:p> 2",
@@ -347,7 +365,8 @@ func TestConstructFillsItsTemplate(t *testing.T) {
 func TestRowsMayBeLeftUnread(t *testing.T) {
 	t.Parallel()
 	e := sparql.New(sparql.Options{})
-	r, err := e.Query(t.Context(), filled(t, "<x:a> <x:p> 1, 2, 3").Snapshot(), "SELECT ?o { ?s ?p ?o } ORDER BY ?o", sparql.QueryOptions{Explain: true})
+	r, err := e.Query(t.Context(), filled(t, "<x:a> <x:p> 1, 2, 3").Snapshot(), "SELECT ?o { ?s ?p ?o } ORDER BY ?o",
+		sparql.QueryOptions{Explain: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,13 +43,16 @@ func (e *Engine) solve(w *work, ds term.Dataset, q *algebra.Query, o QueryOption
 		}
 		w.begin()
 	}
-	r, err := exec.Run(ctx, p, ds, exec.Options{Memory: e.memory(o), Pool: e.pool, Spill: e.spill, Trace: o.Explain, Plan: opts, Workers: e.workers, Service: e.service(w, o), Yield: w.yields()})
+	r, err := exec.Run(ctx, p, ds,
+		exec.Options{Memory: e.memory(o), Pool: e.pool, Spill: e.spill, Trace: o.Explain, Plan: opts, Workers: e.workers,
+			Service: e.service(w, o), Yield: w.yields()})
 	if err != nil {
 		leave()
 		return nil, err
 	}
 	vars := plan.ResultVars(q)
-	return &rows{ctx: ctx, leave: leave, plan: p, run: r, vars: vars, row: make([]term.Key, len(vars)), keys: make([][]term.Key, len(vars))}, nil
+	return &rows{ctx: ctx, leave: leave, plan: p, run: r, vars: vars, row: make([]term.Key, len(vars)),
+		keys: make([][]term.Key, len(vars))}, nil
 }
 
 // rows are the solutions of a running plan, as terms.

@@ -31,7 +31,8 @@ func TestASearchInAQueryFindsWhatTheSearchFinds(t *testing.T) {
 		case "many":
 			return make([]sparql.Hit, limit), 60_000, nil
 		case "wien":
-			all := []sparql.Hit{{IRI: "http://example.org/b", Score: 2.5}, {IRI: "http://example.org/a", Score: 1}, {IRI: "http://example.org/unknown", Score: 0.5}}
+			all := []sparql.Hit{{IRI: "http://example.org/b", Score: 2.5}, {IRI: "http://example.org/a", Score: 1},
+				{IRI: "http://example.org/unknown", Score: 0.5}}
 			return all[:min(limit, len(all))], len(all), nil
 		}
 		return nil, 0, nil
@@ -39,7 +40,8 @@ func TestASearchInAQueryFindsWhatTheSearchFinds(t *testing.T) {
 	rows := func(query string) (string, error) {
 		sn := s.Snapshot()
 		defer sn.Release()
-		r, err := engine.Query(t.Context(), sn, "PREFIX arc: <https://archiver.ai.wu.ac.at/ns/csvw#> PREFIX dct: <http://purl.org/dc/terms/> PREFIX ex: <http://example.org/>\n"+query, sparql.QueryOptions{})
+		r, err := engine.Query(t.Context(), sn,
+			"PREFIX arc: <https://archiver.ai.wu.ac.at/ns/csvw#> PREFIX dct: <http://purl.org/dc/terms/> PREFIX ex: <http://example.org/>\n"+query, sparql.QueryOptions{})
 		if err != nil {
 			return "", err
 		}
@@ -100,7 +102,8 @@ func TestASearchInAQueryFindsWhatTheSearchFinds(t *testing.T) {
 	}
 	sn := s.Snapshot()
 	defer sn.Release()
-	if _, err := sparql.New(sparql.Options{}).Query(t.Context(), sn, `SELECT * { ?f <https://archiver.ai.wu.ac.at/ns/csvw#search> "wien" }`, sparql.QueryOptions{}); !errors.Is(err, sparql.ErrArguments) {
+	if _, err := sparql.New(sparql.Options{}).Query(t.Context(), sn, `SELECT * { ?f <https://archiver.ai.wu.ac.at/ns/csvw#search> "wien" }`,
+		sparql.QueryOptions{}); !errors.Is(err, sparql.ErrArguments) {
 		t.Errorf("nothing to search: %v", err)
 	}
 }

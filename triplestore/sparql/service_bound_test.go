@@ -127,7 +127,8 @@ func TestAServiceIsAskedForWhatIsNeeded(t *testing.T) {
 		{"SELECT * { VALUES ?x { <s:1> } " + call("?s ?p ?o") + " }", 3003, 1, 3003},           // nothing in common
 		{"SELECT * { VALUES ?s { <s:1> } " + call("OPTIONAL { ?s ?p ?o }") + " }", 3, 1, 3003}, // may be unbound there
 		{"SELECT * { VALUES ?s { <s:1> } " + call("SELECT ?s (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?s") + " }", 1, 1, 1},
-		{"SELECT * { VALUES ?s { <s:1> } " + call("SELECT ?s { ?s ?p ?o } ORDER BY ?s ?o LIMIT 2") + " }", 0, 1, 0}, // the limit comes first
+		// the limit comes first
+		{"SELECT * { VALUES ?s { <s:1> } " + call("SELECT ?s { ?s ?p ?o } ORDER BY ?s ?o LIMIT 2") + " }", 0, 1, 0},
 		{"SELECT * { VALUES ?s { <s:1> } " + call("?s ?p ?o") + call("?s ?p2 ?o") + " }", 3, 2, 6},
 		{"SELECT * { ?s <p:none> ?x " + call("?s ?p ?o") + " }", 0, 0, 0},
 		{"SELECT * { VALUES ?s { <s:1> } OPTIONAL { " + call("?s ?p ?o") + " } }", 3, 1, 3},
@@ -138,7 +139,8 @@ func TestAServiceIsAskedForWhatIsNeeded(t *testing.T) {
 	} {
 		got := rowsOf(t, engine, objects(1, 1), c.query)
 		if requests, rows := remote.moved(); len(got) != c.want || requests != c.requests || rows != c.rows {
-			t.Errorf("%s:\n%d solutions by %d requests with %d rows, want %d by %d with %d", c.query[:min(len(c.query), 200)], len(got), requests, rows, c.want, c.requests, c.rows)
+			t.Errorf("%s:\n%d solutions by %d requests with %d rows, want %d by %d with %d", c.query[:min(len(c.query), 200)], len(got),
+				requests, rows, c.want, c.requests, c.rows)
 		}
 	}
 }
@@ -155,7 +157,8 @@ func TestAServiceIsAskedForEverythingOnceWhenMostIsNeeded(t *testing.T) {
 
 func TestBlankNodesAreNotAskedFor(t *testing.T) {
 	t.Parallel()
-	local := naive.New(term.Quad{S: term.IRI("x:x"), P: term.IRI("p:q"), O: term.Blank("b")}, term.Quad{S: term.IRI("x:x"), P: term.IRI("p:q"), O: term.IRI("s:1")})
+	local := naive.New(term.Quad{S: term.IRI("x:x"), P: term.IRI("p:q"), O: term.Blank("b")},
+		term.Quad{S: term.IRI("x:x"), P: term.IRI("p:q"), O: term.IRI("s:1")})
 	remote := newRemote(t, objects(10, 1))
 	engine := sparql.New(sparql.Options{Service: &sparql.Federation{Allow: []string{"*"}}})
 	for query, want := range map[string]int{"?x <p:q> ?s": 1, "?x <p:q> ?s FILTER isBlank(?s)": 0} {
@@ -179,11 +182,13 @@ func TestAnEndpointThatRefusesManyValuesGetsFewer(t *testing.T) {
 		t.Errorf("%d solutions, %d refusals", len(got), remote.refused)
 	}
 	remote.maxValues = 0 // only FILTER is left
-	if got := rowsOf(t, engine, naive.New(), "SELECT * { VALUES (?s ?o) { (<s:1> '1 0') (<s:2> '3 0') } SERVICE <"+remote.URL+"> { ?s ?p ?o } }"); len(got) != 1 {
+	if got := rowsOf(t, engine, naive.New(),
+		"SELECT * { VALUES (?s ?o) { (<s:1> '1 0') (<s:2> '3 0') } SERVICE <"+remote.URL+"> { ?s ?p ?o } }"); len(got) != 1 {
 		t.Errorf("an endpoint that refuses VALUES: %v", got)
 	}
 	remote.refuseAll = true
-	r, err := engine.Query(t.Context(), naive.New().Snapshot(), "SELECT * { VALUES ?s { <s:1> } SERVICE <"+remote.URL+"> { ?s ?p ?o } }", sparql.QueryOptions{})
+	r, err := engine.Query(t.Context(), naive.New().Snapshot(), "SELECT * { VALUES ?s { <s:1> } SERVICE <"+remote.URL+"> { ?s ?p ?o } }",
+		sparql.QueryOptions{})
 	if err == nil {
 		_, err = r.Next()
 		r.Close()
@@ -191,7 +196,8 @@ func TestAnEndpointThatRefusesManyValuesGetsFewer(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "too many values") {
 		t.Errorf("an endpoint that refuses everything: %v", err)
 	}
-	if got := rowsOf(t, engine, naive.New(), "SELECT * { VALUES ?s { <s:1> } SERVICE SILENT <"+remote.URL+"> { ?s ?p ?o } }"); len(got) != 1 {
+	if got := rowsOf(t, engine, naive.New(),
+		"SELECT * { VALUES ?s { <s:1> } SERVICE SILENT <"+remote.URL+"> { ?s ?p ?o } }"); len(got) != 1 {
 		t.Errorf("SILENT: %v", got)
 	}
 }
@@ -200,9 +206,12 @@ func TestAServiceOnThisMachineIsAskedIfTheOperatorNamedIt(t *testing.T) {
 	t.Parallel()
 	remote := newRemote(t, objects(1, 1))
 	refusing := &http.Client{Transport: refuse{}}
-	for allow, want := range map[string]bool{remote.URL + "/": true, strings.TrimPrefix(remote.URL, "http://"): true, "127.0.0.1": true, "*": false, "other.example": false} {
-		engine := sparql.New(sparql.Options{Service: &sparql.Federation{Allow: []string{allow}, Client: refusing, Named: http.DefaultClient}})
-		r, err := engine.Query(t.Context(), naive.New().Snapshot(), "SELECT * { SERVICE <"+remote.URL+"/> { ?s ?p ?o } }", sparql.QueryOptions{})
+	for allow, want := range map[string]bool{remote.URL + "/": true, strings.TrimPrefix(remote.URL, "http://"): true, "127.0.0.1": true,
+		"*": false, "other.example": false} {
+		engine := sparql.New(sparql.Options{
+			Service: &sparql.Federation{Allow: []string{allow}, Client: refusing, Named: http.DefaultClient}})
+		r, err := engine.Query(t.Context(), naive.New().Snapshot(), "SELECT * { SERVICE <"+remote.URL+"/> { ?s ?p ?o } }",
+			sparql.QueryOptions{})
 		if err == nil {
 			_, err = r.Next()
 			r.Close()

@@ -42,7 +42,8 @@ type pager struct {
 }
 
 // read requests an answer and passes its solutions on to out. It sets *some before the first one.
-func (f *Federation) read(ctx context.Context, req exec.ServiceRequest, form rowForm, ep *endpoint, out chan<- []term.Key, some *bool) error {
+func (f *Federation) read(ctx context.Context, req exec.ServiceRequest, form rowForm, ep *endpoint, out chan<- []term.Key,
+	some *bool) error {
 	p := &pager{f: f, ctx: ctx, ep: ep, text: serviceQuery(req, form), vars: req.Vars, out: out, some: some, seed: maphash.MakeSeed()}
 	first, err := p.page(nil, 0, p.pass)
 	switch {
@@ -65,7 +66,8 @@ func (f *Federation) read(ctx context.Context, req exec.ServiceRequest, form row
 	case errors.Is(err, errUnordered):
 		return ep.incomplete(fmt.Sprintf("it sent exactly %d rows, which may be its limit, and its pages do not fit together", first.rows))
 	case err == nil && p.blanks && p.passed > int64(first.rows):
-		ep.warn(fmt.Sprintf("SERVICE <%s>: the answer came in pages, so a blank node that is on several of them counts as several", ep.address))
+		ep.warn(fmt.Sprintf("SERVICE <%s>: the answer came in pages, so a blank node that is on several of them counts as several",
+			ep.address))
 	}
 	return err
 }
@@ -212,7 +214,8 @@ func (p *pager) warnOfBroken(row []term.Key) {
 	for _, k := range row {
 		if err := rdfio.Check(term.Quad{S: term.IRI("s:s"), P: term.IRI("p:p"), O: k}); k != "" && err != nil {
 			p.broken = true
-			p.ep.warn(fmt.Sprintf("SERVICE <%s>: the answer has terms that are not RDF; triples with them are left out: %v", p.ep.address, err))
+			p.ep.warn(fmt.Sprintf("SERVICE <%s>: the answer has terms that are not RDF; triples with them are left out: %v", p.ep.address,
+				err))
 			return
 		}
 	}

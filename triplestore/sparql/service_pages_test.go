@@ -106,8 +106,10 @@ func TestAnEndpointThatCutsItsAnswersOffIsAskedForTheRest(t *testing.T) {
 		{"1000 of 3456", &cappedEndpoint{rows: 3456, limit: 1000}, 3456, 4, ""},
 		{"a round number of rows", &cappedEndpoint{rows: 1000, limit: 1 << 30}, 1000, 2, ""},
 		{"another number of rows", &cappedEndpoint{rows: 1001, limit: 1 << 30}, 1001, 1, ""},
-		{"a limit that the endpoint names", &cappedEndpoint{rows: 500, limit: 77, header: http.Header{"X-Sparql-Maxrows": {"77"}}}, 500, 7, ""},
-		{"a limit that is not reached", &cappedEndpoint{rows: 100, limit: 1000, header: http.Header{"X-Sparql-Maxrows": {"1000"}}}, 100, 1, ""},
+		{"a limit that the endpoint names", &cappedEndpoint{rows: 500, limit: 77, header: http.Header{"X-Sparql-Maxrows": {"77"}}}, 500, 7,
+			""},
+		{"a limit that is not reached", &cappedEndpoint{rows: 100, limit: 1000, header: http.Header{"X-Sparql-Maxrows": {"1000"}}}, 100, 1,
+			""},
 		{"no order", &cappedEndpoint{rows: 500, limit: 200, shuffles: true}, 500, 5, ""},
 		{"OFFSET is refused", &cappedEndpoint{rows: 500, limit: 200, noOffset: true}, 200, 2, "may be its limit"},
 		{"OFFSET is ignored", &cappedEndpoint{rows: 500, limit: 200, ignores: true}, 200, 4, "do not fit together"},
@@ -155,7 +157,8 @@ func TestPagesCountAgainstTheLimitOfRows(t *testing.T) {
 	srv := httptest.NewServer(&cappedEndpoint{rows: 5000, limit: 1000})
 	t.Cleanup(srv.Close)
 	engine := sparql.New(sparql.Options{Service: &sparql.Federation{Allow: []string{"*"}, MaxRows: 2500}})
-	if _, _, err := answer(t, engine, "SELECT * { SERVICE <"+srv.URL+"> { ?s ?p ?o } }", sparql.QueryOptions{}); !errors.Is(err, sparql.ErrTooLarge) {
+	if _, _, err := answer(t, engine, "SELECT * { SERVICE <"+srv.URL+"> { ?s ?p ?o } }", sparql.QueryOptions{}); !errors.Is(err,
+		sparql.ErrTooLarge) {
 		t.Error(err)
 	}
 }
@@ -200,7 +203,8 @@ func TestServicesThatDoNotNeedEachOtherAreAskedAtTheSameTime(t *testing.T) {
 			srv := httptest.NewServer(both)
 			t.Cleanup(srv.Close)
 			engine := sparql.New(sparql.Options{Service: &sparql.Federation{Allow: []string{"*"}}})
-			rows, _, err := answer(t, engine, strings.NewReplacer("<A>", "<"+srv.URL+"/a>", "<B>", "<"+srv.URL+"/b>").Replace(query), sparql.QueryOptions{})
+			rows, _, err := answer(t, engine, strings.NewReplacer("<A>", "<"+srv.URL+"/a>", "<B>", "<"+srv.URL+"/b>").Replace(query),
+				sparql.QueryOptions{})
 			if err != nil || len(rows) != want {
 				t.Errorf("got %q, %v, want %d rows", rows, err, want)
 			}
@@ -230,7 +234,8 @@ func TestASilentServiceThatBreaksOffAnswersOneEmptySolution(t *testing.T) {
 	full := httptest.NewServer(&cappedEndpoint{rows: 400_001, limit: 1 << 30})
 	t.Cleanup(full.Close)
 	engine = sparql.New(sparql.Options{Memory: 1 << 20, MaxTemp: -1, Service: &sparql.Federation{Allow: []string{"*"}}})
-	if _, _, err := answer(t, engine, "SELECT * { SERVICE SILENT <"+full.URL+"> { ?s ?p ?o } }", sparql.QueryOptions{}); !errors.Is(err, sparql.ErrMemory) {
+	if _, _, err := answer(t, engine, "SELECT * { SERVICE SILENT <"+full.URL+"> { ?s ?p ?o } }", sparql.QueryOptions{}); !errors.Is(err,
+		sparql.ErrMemory) {
 		t.Errorf("SILENT hides that the query has too little memory: %v", err)
 	}
 }
@@ -253,8 +258,12 @@ func TestErrorsOfEndpointsAreSentences(t *testing.T) {
 	}
 	for url, want := range map[string]string{
 		gone.URL: "another server failed: nothing answers at this address (connection refused)",
-		answers(503, "text/html", "<!DOCTYPE html><html><head><title>x</title><style>b{}</style></head><body><h1>Sorry</h1>\n<p>too  busy</p></body></html>", "Retry-After", "7"): "the endpoint answered 503 Service Unavailable: Sorry too busy (it may be asked again after 7 s)",
-		answers(422, "application/problem+json", `{"title":"Too large","detail":"The query is too large."}`):                                                                      "the endpoint answered 422 Unprocessable Entity: The query is too large.",
+		answers(503, "text/html",
+			"<!DOCTYPE html><html><head><title>x</title><style>b{}</style></head><body><h1>Sorry</h1>\n<p>too  busy</p></body></html>",
+			"Retry-After", "7"): "the endpoint answered 503 Service Unavailable: Sorry too busy (it may be asked again after 7 s)",
+		answers(422, "application/problem+json",
+			`{"title":"Too large","detail":"The query is too large."}`): "the endpoint answered 422 Unprocessable Entity: The query is " +
+			"too large.",
 		answers(403, "text/plain", ""): "the endpoint answered 403 Forbidden",
 		answers(200, "application/sparql-results+json", `{"head":{"vars":["x"]},"results":{"bindings":[`): "the answer ends in the middle",
 	} {

@@ -100,8 +100,8 @@ func (f Federation) stream(ctx context.Context, req exec.ServiceRequest, ep *end
 	return s
 }
 
-// crash is a panic of a goroutine that reads an answer. Next repeats it in the goroutine of the query: elsewhere, it would
-// end the program and not only the query.
+// crash is a panic of a goroutine that reads an answer. Next repeats it in the goroutine of the query: elsewhere, it
+// would end the program and not only the query.
 type crash struct {
 	value any
 	stack []byte
@@ -181,7 +181,8 @@ func (f *Federation) askPart(ctx context.Context, req exec.ServiceRequest, ep *e
 }
 
 // tooMuch has the statuses with which endpoints refuse requests that are too large or that they do not understand.
-var tooMuch = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusInternalServerError, http.StatusNotImplemented}
+var tooMuch = []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusInternalServerError,
+	http.StatusNotImplemented}
 
 // Next returns the next row, or nil after the last one.
 func (s *serviceStream) Next() (row []term.Key, err error) {

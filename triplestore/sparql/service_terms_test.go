@@ -14,12 +14,13 @@ import (
 func TestTermsOfServicesThatAreNotRDFGetIntoNoGraph(t *testing.T) {
 	t.Parallel()
 	for about, object := range map[string]string{
-		"an IRI that ends early":        `{"type":"uri","value":"http://e/a> <http://e/b> <http://e/c> .\n<http://e/d"}`,
-		"a relative IRI":                `{"type":"uri","value":"not absolute"}`,
-		"an IRI with a space":           `{"type":"uri","value":"http://e/a b"}`,
-		"a language that is none":       `{"type":"literal","value":"x","xml:lang":"en> . <a"}`,
-		"a datatype that is no IRI":     `{"type":"literal","value":"x","datatype":"a b> <"}`,
-		"a broken IRI in a triple term": `{"type":"triple","value":{"subject":{"type":"uri","value":"s:s"},"predicate":{"type":"uri","value":"p p"},"object":{"type":"uri","value":"o:o"}}}`,
+		"an IRI that ends early":    `{"type":"uri","value":"http://e/a> <http://e/b> <http://e/c> .\n<http://e/d"}`,
+		"a relative IRI":            `{"type":"uri","value":"not absolute"}`,
+		"an IRI with a space":       `{"type":"uri","value":"http://e/a b"}`,
+		"a language that is none":   `{"type":"literal","value":"x","xml:lang":"en> . <a"}`,
+		"a datatype that is no IRI": `{"type":"literal","value":"x","datatype":"a b> <"}`,
+		"a broken IRI in a triple term": `{"type":"triple","value":{"subject":{"type":"uri","value":"s:s"},"predicate":{"type":"uri","val` +
+			`ue":"p p"},"object":{"type":"uri","value":"o:o"}}}`,
 	} {
 		t.Run(about, func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +44,8 @@ func TestTermsOfServicesThatAreNotRDFGetIntoNoGraph(t *testing.T) {
 			}
 
 			// What is in a store already must go away with DELETE, so its template is not checked.
-			_, err = e.Update(t.Context(), storeOf(store), "DELETE { ?s <p:p> ?o } INSERT { ?s <p:p> ?o . ?s <p:q> 1 GRAPH ?o { ?s <p:q> 2 } }"+where, sparql.UpdateOptions{})
+			_, err = e.Update(t.Context(), storeOf(store),
+				"DELETE { ?s <p:p> ?o } INSERT { ?s <p:p> ?o . ?s <p:q> 1 GRAPH ?o { ?s <p:q> 2 } }"+where, sparql.UpdateOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,7 +33,8 @@ func TestAPanicWhileAnAnswerIsReadEndsTheQueryOnly(t *testing.T) {
 	t.Parallel()
 	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		body := panickyBody{strings.NewReader("?s\n<http://example.org/s>\n")}
-		return &http.Response{StatusCode: 200, Status: "200 OK", Header: http.Header{"Content-Type": {"text/tab-separated-values"}}, Body: body, Request: r}, nil
+		return &http.Response{StatusCode: 200, Status: "200 OK", Header: http.Header{"Content-Type": {"text/tab-separated-values"}},
+			Body: body, Request: r}, nil
 	})}
 	e := sparql.New(sparql.Options{Service: &sparql.Federation{Client: client, Allow: []string{"*"}}})
 	for _, query := range []string{
@@ -97,9 +98,12 @@ func TestWhatIsNoEndpointIsNamed(t *testing.T) {
 		"http://" + speak(""):                                      "ends in the middle", // not an empty answer
 		plain:                                                      `answered with "text/html", which is not a SPARQL result`,
 		serve(httptest.NewServer, 502, "text/html", "<p>Away</p>"): "502 Bad Gateway: Away",
-		serve(httptest.NewServer, 200, "application/sparql-results+json", `{"head":{"vars":["s"]},"results":{"bindings":[{"s":{"type":"uri","va`): "ends in the middle",
-		serve(httptest.NewServer, 200, "application/sparql-results+json", `[1]`):                                                                  "read json: found [, expected {",
-		serve(httptest.NewServer, 200, "application/sparql-results+xml", `<html>`):                                                                "the root is <html>, expected <sparql>",
+		serve(httptest.NewServer, 200, "application/sparql-results+json",
+			`{"head":{"vars":["s"]},"results":{"bindings":[{"s":{"type":"uri","va`): "ends in the middle",
+		serve(httptest.NewServer, 200, "application/sparql-results+json",
+			`[1]`): "read json: found [, expected {",
+		serve(httptest.NewServer, 200, "application/sparql-results+xml",
+			`<html>`): "the root is <html>, expected <sparql>",
 		"urn:x": "an http or https address",
 	} {
 		e := sparql.New(sparql.Options{Service: &sparql.Federation{Allow: []string{"*"}}})

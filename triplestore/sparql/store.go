@@ -23,10 +23,11 @@ type Dropper interface {
 	Clear(ctx context.Context) error
 }
 
-// Replacer is a Store that removes and inserts any number of quads in a transaction of its own that needs little memory.
+// Replacer is a Store that removes and inserts any number of quads in a transaction of its own that needs little
+// memory.
 type Replacer interface {
-	// Replace removes the quads that each hands to remove, and then inserts those that it hands to insert. each may read
-	// the store.
+	// Replace removes the quads that each hands to remove, and then inserts those that it hands to insert. each may
+	// read the store.
 	Replace(ctx context.Context, each func(remove, insert func(term.Quad) error) error) error
 }
 
@@ -40,7 +41,8 @@ type Txn interface {
 // StoreOf makes a Store of the methods of a store whose snapshots and transactions have types of their own:
 //
 //	sparql.StoreOf(store.View, store.Update)
-func StoreOf[D term.Dataset, T Txn](view func(context.Context, func(D) error) error, update func(context.Context, func(T) error) error) Store {
+func StoreOf[D term.Dataset, T Txn](view func(context.Context, func(D) error) error,
+	update func(context.Context, func(T) error) error) Store {
 	return storeOf[D, T]{view, update}
 }
 

@@ -21,8 +21,9 @@ type filler struct {
 	check  bool   // the solutions may have terms that RDF does not have
 }
 
-// newFiller returns a filler for solutions of in, whose columns are vars. The store, the parsers, and the functions have
-// only terms of RDF. Other endpoints may send anything, and a store that takes it could not be written as RDF any more.
+// newFiller returns a filler for solutions of in, whose columns are vars. The store, the parsers, and the functions
+// have only terms of RDF. Other endpoints may send anything, and a store that takes it could not be written as RDF any
+// more.
 func newFiller(in algebra.Op, vars []algebra.Var) *filler {
 	m := &filler{column: make(map[algebra.Var]int, len(vars)), prefix: rdfio.NewBlankPrefix(), check: asksOthers(in)}
 	for i, v := range vars {

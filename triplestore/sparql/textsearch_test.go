@@ -124,18 +124,20 @@ func TestTextIsSearchedAsTheQuerySays(t *testing.T) {
 	defer snap.Release()
 	e := sparql.New(sparql.Options{})
 	for query, want := range map[string]string{
-		`SELECT ?s { ?s arc:matches "wien" }`:                                                      "luft wien",
-		`SELECT ?s { ?s arc:matches "bevölkerungen" }`:                                             "graz wien",
-		`SELECT ?s { ?s arc:matches "wien bevolkerung" }`:                                          "wien",
-		`SELECT ?s { ?s arc:matches "wien graz" }`:                                                 "luft",
-		`SELECT ?s { ?s arc:matches "city" }`:                                                      "luft",
-		`SELECT ?s { ?s arc:matches ("city" "lang:de") }`:                                          "",
-		`SELECT ?s { ?s arc:matches "wien"@de }`:                                                   "wien",
-		`SELECT ?s { ?s arc:matches ("wien" rdfs:label) }`:                                         "luft wien",
-		`SELECT ?s { ?s arc:matches ("wien" dct:title) }`:                                          "wien",
-		`SELECT ?s { ?s arc:matches ("wien" ex:note) }`:                                            "other", // read, since it is not indexed
-		`SELECT ?s { ?s arc:matches ("wien" ex:note dct:title) }`:                                  "other wien",
-		`SELECT ?s ?l { ?s arc:matches ("wien" ?score ?l) FILTER (?score > 0) }`:                   "luft|Luftgüte in Wien und Graz wien|Bevölkerung in Wien wien|Wien",
+		`SELECT ?s { ?s arc:matches "wien" }`:              "luft wien",
+		`SELECT ?s { ?s arc:matches "bevölkerungen" }`:     "graz wien",
+		`SELECT ?s { ?s arc:matches "wien bevolkerung" }`:  "wien",
+		`SELECT ?s { ?s arc:matches "wien graz" }`:         "luft",
+		`SELECT ?s { ?s arc:matches "city" }`:              "luft",
+		`SELECT ?s { ?s arc:matches ("city" "lang:de") }`:  "",
+		`SELECT ?s { ?s arc:matches "wien"@de }`:           "wien",
+		`SELECT ?s { ?s arc:matches ("wien" rdfs:label) }`: "luft wien",
+		`SELECT ?s { ?s arc:matches ("wien" dct:title) }`:  "wien",
+		// read, since it is not indexed
+		`SELECT ?s { ?s arc:matches ("wien" ex:note) }`:           "other",
+		`SELECT ?s { ?s arc:matches ("wien" ex:note dct:title) }`: "other wien",
+		`SELECT ?s ?l { ?s arc:matches ("wien" ?score ?l) FILTER (?score > 0) }`: "luft|Luftgüte in Wien und Graz " +
+			"wien|Bevölkerung in Wien wien|Wien",
 		`SELECT ?s { ?s arc:matches ("wien" ?score 1) }`:                                           "wien", // the shortest text is the best
 		`SELECT ?g ?s { GRAPH ?g { ?s arc:matches "wien" } }`:                                      "g|named",
 		`SELECT ?s { GRAPH ex:g { ?s arc:matches "wien" } }`:                                       "named",
@@ -148,11 +150,13 @@ func TestTextIsSearchedAsTheQuerySays(t *testing.T) {
 		`SELECT ?s { ?s dct:title ?t FILTER NOT EXISTS { ?s arc:matches "wien" } }`:                "graz number",
 		`SELECT ?s { ?s dct:title ?t OPTIONAL { ?s arc:matches ("city" ?c) } FILTER (BOUND(?c)) }`: "luft",
 		`SELECT ?s { { ?s arc:matches "city" } UNION { ?s arc:matches "wien AND NOT graz" } }`:     "luft wien",
-		`SELECT ?s { ?s text:query "wien graz" }`:                                                  "graz luft wien wien", // either word, and a row for each triple
-		`SELECT ?s { ?s text:query (rdfs:label "wien" 10) }`:                                       "luft wien",
-		`SELECT ?s ?p { (?s ?c ?l ?g ?p) text:query "wien" FILTER (!BOUND(?g)) }`:                  "luft|http://www.w3.org/2000/01/rdf-schema#label wien|http://purl.org/dc/terms/title wien|http://www.w3.org/2000/01/rdf-schema#label",
-		`SELECT ?l { (?s ?c ?l) text:query (dct:title "cities" "lang:en" "highlight:") }`:          "Air quality of cities",
-		`SELECT ?g { GRAPH ?x { (?s ?c ?l ?g) text:query "wien" } }`:                               "g",
+		// either word, and a row for each triple
+		`SELECT ?s { ?s text:query "wien graz" }`:            "graz luft wien wien",
+		`SELECT ?s { ?s text:query (rdfs:label "wien" 10) }`: "luft wien",
+		`SELECT ?s ?p { (?s ?c ?l ?g ?p) text:query "wien" FILTER (!BOUND(?g)) }`: "luft|http://www.w3.org/2000/01/rdf-s" +
+			"chema#label wien|http://purl.org/dc/terms/title wien|http://www.w3.org/2000/01/rdf-schema#label",
+		`SELECT ?l { (?s ?c ?l) text:query (dct:title "cities" "lang:en" "highlight:") }`: "Air quality of cities",
+		`SELECT ?g { GRAPH ?x { (?s ?c ?l ?g) text:query "wien" } }`:                      "g",
 	} {
 		if got := strings.Join(answers(t, e, snap, query), " "); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", query, got, want)
@@ -163,8 +167,10 @@ func TestTextIsSearchedAsTheQuerySays(t *testing.T) {
 		t.Errorf("the best hit is not the first: %v", best.Rows)
 	}
 	for _, query := range []string{
-		`SELECT * { ?s arc:matches ?q }`, `SELECT * { ?s arc:matches ("a" "b") }`, `SELECT * { ?s arc:matches "(a" }`, `SELECT * { ?s arc:matches () }`, `SELECT * { ?s arc:matches ("a" ?s) }`,
-		`SELECT * { ?s arc:matches ("a" ?b ?c ?d) }`, `SELECT * { (?s "x") text:query "a" }`, `SELECT * { ?s text:query ("a" ?v) }`, `SELECT * { (?a ?b) arc:matches "a" }`, `SELECT * { ?s arc:matches 1.5 }`,
+		`SELECT * { ?s arc:matches ?q }`, `SELECT * { ?s arc:matches ("a" "b") }`, `SELECT * { ?s arc:matches "(a" }`,
+		`SELECT * { ?s arc:matches () }`, `SELECT * { ?s arc:matches ("a" ?s) }`,
+		`SELECT * { ?s arc:matches ("a" ?b ?c ?d) }`, `SELECT * { (?s "x") text:query "a" }`, `SELECT * { ?s text:query ("a" ?v) }`,
+		`SELECT * { (?a ?b) arc:matches "a" }`, `SELECT * { ?s arc:matches 1.5 }`,
 	} {
 		if _, err := e.Query(context.Background(), snap, textPrefixes+query, sparql.QueryOptions{}); !errors.Is(err, sparql.ErrArguments) {
 			t.Errorf("%s: %v", query, err)
@@ -188,7 +194,8 @@ func TestAPlanStartsFromASelectiveTextSearch(t *testing.T) {
 	snap := store.Snapshot()
 	defer snap.Release()
 	e := sparql.New(sparql.Options{})
-	r, err := e.Query(context.Background(), snap, textPrefixes+`SELECT * { ?s ex:next ?o . ?o dct:title ?t . ?s arc:matches "w77" }`, sparql.QueryOptions{Explain: true})
+	r, err := e.Query(context.Background(), snap, textPrefixes+`SELECT * { ?s ex:next ?o . ?o dct:title ?t . ?s arc:matches "w77" }`,
+		sparql.QueryOptions{Explain: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +322,8 @@ func TestTheIndexAnswersAsReadingLiteralsDoes(t *testing.T) {
 				if r.IntN(2) == 0 {
 					word += []string{" ", " OR ", " NOT "}[r.IntN(3)] + words[r.IntN(len(words))]
 				}
-				query := fmt.Sprintf(`SELECT * { %s { (?s ?c ?l ?x ?p) text:query (dct:title rdfs:label "%s") } }`, []string{"", "GRAPH ?g"}[r.IntN(2)], word)
+				query := fmt.Sprintf(`SELECT * { %s { (?s ?c ?l ?x ?p) text:query (dct:title rdfs:label "%s") } }`,
+					[]string{"", "GRAPH ?g"}[r.IntN(2)], word)
 				query = strings.Replace(query, "SELECT *", "SELECT ?s ?l ?p ?x", 1)
 				got, err := answersOf(e, snap, query)
 				if err != nil {
@@ -349,15 +357,23 @@ func TestATextSearchIsSortedWhereItsOrderIsSeen(t *testing.T) {
 		unsorted bool
 		want     []string
 	}{
-		`SELECT (COUNT(*) AS ?n) { ?s arc:matches "wien" }`:                                                          {true, []string{"2"}},
-		`SELECT (COUNT(*) AS ?n) { (?s) text:query "wien" }`:                                                         {true, []string{"3"}}, // a title and two labels
-		`SELECT (COUNT(?l) AS ?n) (MIN(?l) AS ?m) { ?s arc:matches "wien" ; rdfs:label ?l }`:                         {true, []string{"2|Luftgüte in Wien und Graz"}},
-		`SELECT ?n (COUNT(*) AS ?c) { { SELECT DISTINCT ?s { ?s arc:matches "wien" } } BIND (1 AS ?n) } GROUP BY ?n`: {true, []string{"1|2"}},
-		`SELECT (SAMPLE(?s) AS ?n) { ?s arc:matches "wien" }`:                                                        {false, []string{"wien"}},
-		`SELECT (COUNT(*) AS ?n) { { SELECT ?s { ?s arc:matches "wien" } LIMIT 1 } }`:                                {false, []string{"1"}},
-		`SELECT (COUNT(*) AS ?n) { ?s arc:matches ("wien" 1) }`:                                                      {false, []string{"1"}},
-		`SELECT (MAX(?score) > 0 AS ?n) { ?s arc:matches ("wien" ?score) }`:                                          {false, []string{"true"}},
-		`SELECT ?s { ?s arc:matches "wien" }`:                                                                        {false, []string{"luft", "wien"}},
+		`SELECT (COUNT(*) AS ?n) { ?s arc:matches "wien" }`: {true, []string{"2"}},
+		// a title and two labels
+		`SELECT (COUNT(*) AS ?n) { (?s) text:query "wien" }`: {true, []string{"3"}},
+		`SELECT (COUNT(?l) AS ?n) (MIN(?l) AS ?m) { ?s arc:matches "wien" ; rdfs:label ?l }`: {true,
+			[]string{"2|Luftgüte in Wien und Graz"}},
+		`SELECT ?n (COUNT(*) AS ?c) { { SELECT DISTINCT ?s { ?s arc:matches "wien" } } BIND (1 AS ?n) } GROUP BY ?n`: {true,
+			[]string{"1|2"}},
+		`SELECT (SAMPLE(?s) AS ?n) { ?s arc:matches "wien" }`: {false,
+			[]string{"wien"}},
+		`SELECT (COUNT(*) AS ?n) { { SELECT ?s { ?s arc:matches "wien" } LIMIT 1 } }`: {false,
+			[]string{"1"}},
+		`SELECT (COUNT(*) AS ?n) { ?s arc:matches ("wien" 1) }`: {false,
+			[]string{"1"}},
+		`SELECT (MAX(?score) > 0 AS ?n) { ?s arc:matches ("wien" ?score) }`: {false,
+			[]string{"true"}},
+		`SELECT ?s { ?s arc:matches "wien" }`: {false,
+			[]string{"luft", "wien"}},
 	} {
 		r, err := e.Query(context.Background(), snap, textPrefixes+text, sparql.QueryOptions{Explain: true})
 		if err != nil {

@@ -43,25 +43,30 @@ func TestLaterOperationsSeeEarlierOnes(t *testing.T) {
 		"delete, then find nothing": {
 			"<a> <p> 1 .", "DELETE DATA { <a> <p> 1 } ; INSERT { <found> <p> ?s } WHERE { ?s <p> 1 }", ""},
 		"delete and insert again": {
-			"<a> <p> 1 .", "DELETE DATA { <a> <p> 1 } ; INSERT DATA { <a> <p> 1 } ; INSERT { ?s <q> 1 } WHERE { ?s <p> 1 }", "<a> <p> 1 . <a> <q> 1 ."},
+			"<a> <p> 1 .", "DELETE DATA { <a> <p> 1 } ; INSERT DATA { <a> <p> 1 } ; INSERT { ?s <q> 1 } WHERE { ?s <p> 1 }",
+			"<a> <p> 1 . <a> <q> 1 ."},
 		"insert and delete again": {
 			"", "INSERT DATA { <a> <p> 1 } ; DELETE WHERE { ?s <p> ?o } ; INSERT { <left> <p> ?s } WHERE { ?s ?p ?o }", ""},
 		"into a graph, then move it": {
 			"", "INSERT DATA { GRAPH <g> { <a> <p> 1 } } ; MOVE <g> TO <h> ; INSERT { ?g <has> ?s } WHERE { GRAPH ?g { ?s ?p ?o } }",
 			"GRAPH <h> { <a> <p> 1 } <h> <has> <a> ."},
 		"copy over a graph that was filled before": {
-			"", "INSERT DATA { GRAPH <g> { <a> <p> 1 } GRAPH <h> { <b> <p> 2 } } ; COPY <g> TO <h> ; CLEAR GRAPH <g>", "GRAPH <h> { <a> <p> 1 }"},
+			"", "INSERT DATA { GRAPH <g> { <a> <p> 1 } GRAPH <h> { <b> <p> 2 } } ; COPY <g> TO <h> ; CLEAR GRAPH <g>",
+			"GRAPH <h> { <a> <p> 1 }"},
 		"clear, then list graphs": {
 			"GRAPH <g> { <a> <p> 1 }", "CLEAR GRAPH <g> ; INSERT { ?g <is> <there> } WHERE { GRAPH ?g { ?s ?p ?o } }", ""},
 		"swap two values with one operation": {
-			"<a> <p> 1 . <b> <p> 2 .", "DELETE { ?x <p> ?v . ?y <p> ?w } INSERT { ?x <p> ?w . ?y <p> ?v } WHERE { ?x <p> ?v . ?y <p> ?w FILTER (?v < ?w) }",
+			"<a> <p> 1 . <b> <p> 2 .",
+			"DELETE { ?x <p> ?v . ?y <p> ?w } INSERT { ?x <p> ?w . ?y <p> ?v } WHERE { ?x <p> ?v . ?y <p> ?w FILTER (?v < ?w) }",
 			"<a> <p> 2 . <b> <p> 1 ."},
 		"WITH is the default graph of the pattern and of the templates": {
-			"GRAPH <g> { <a> <p> 1 } <b> <p> 2 .", "WITH <g> DELETE { ?s <p> ?o } INSERT { ?s <q> ?o } WHERE { ?s <p> ?o }", "GRAPH <g> { <a> <q> 1 } <b> <p> 2 ."},
+			"GRAPH <g> { <a> <p> 1 } <b> <p> 2 .", "WITH <g> DELETE { ?s <p> ?o } INSERT { ?s <q> ?o } WHERE { ?s <p> ?o }",
+			"GRAPH <g> { <a> <q> 1 } <b> <p> 2 ."},
 		"WITH a graph that is not there": {
 			"<b> <p> 2 .", "WITH <none> INSERT { ?s <q> ?o } WHERE { ?s <p> ?o }", "<b> <p> 2 ."},
 		"WITH leaves the named graphs": {
-			"GRAPH <g> { <a> <p> 1 } GRAPH <h> { <a> <q> 2 }", "WITH <g> INSERT { ?s <r> ?v } WHERE { ?s <p> ?o . GRAPH <h> { ?s <q> ?v } }",
+			"GRAPH <g> { <a> <p> 1 } GRAPH <h> { <a> <q> 2 }",
+			"WITH <g> INSERT { ?s <r> ?v } WHERE { ?s <p> ?o . GRAPH <h> { ?s <q> ?v } }",
 			"GRAPH <g> { <a> <p> 1 ; <r> 2 } GRAPH <h> { <a> <q> 2 }"},
 		"USING beats WITH": {
 			"GRAPH <g> { <a> <p> 1 } GRAPH <h> { <b> <p> 2 }", "WITH <g> INSERT { ?s <q> ?o } USING <h> WHERE { ?s <p> ?o }",
@@ -100,7 +105,8 @@ func TestAnUpdateIsAppliedWholeOrNotAtAll(t *testing.T) {
 		"DROP ALL ; LOAD <file:///etc/passwd>":                                                     sparql.ErrForbidden,
 		"CLEAR DEFAULT ; INSERT { ?s ?p ?o } WHERE { SERVICE <http://example.org/> { ?s ?p ?o } }": sparql.ErrForbidden,
 	} {
-		store := naive.New(term.Quad{S: keyOf("<a>"), P: keyOf("<p>"), O: keyOf("1")}, term.Quad{S: keyOf("<a>"), P: keyOf("<p>"), O: keyOf("1"), G: term.IRI("http://example.org/g")})
+		store := naive.New(term.Quad{S: keyOf("<a>"), P: keyOf("<p>"), O: keyOf("1")},
+			term.Quad{S: keyOf("<a>"), P: keyOf("<p>"), O: keyOf("1"), G: term.IRI("http://example.org/g")})
 		before := state(t, store)
 		_, err := apply(t, e, store, text)
 		if !errors.Is(err, want) {
@@ -152,7 +158,8 @@ func TestUsingOfTheProtocol(t *testing.T) {
 	if got := state(t, store); len(got) != 2 {
 		t.Errorf("got\n%s", show(got))
 	}
-	for _, text := range []string{"INSERT { ?s <x:q> ?o } USING <g:1> WHERE { ?s <x:p> ?o }", "WITH <g:1> DELETE { ?s <x:q> ?o } WHERE { ?s <x:p> ?o }"} {
+	for _, text := range []string{"INSERT { ?s <x:q> ?o } USING <g:1> WHERE { ?s <x:p> ?o }",
+		"WITH <g:1> DELETE { ?s <x:q> ?o } WHERE { ?s <x:p> ?o }"} {
 		if _, err := e.Update(t.Context(), storeOf(store), text, o); !errors.Is(err, sparql.ErrUsing) {
 			t.Errorf("%s: got %v, want %v", text, err, sparql.ErrUsing)
 		}
@@ -168,9 +175,11 @@ func TestLoadFetchesOverTheNetworkOnly(t *testing.T) {
 		case strings.HasSuffix(iri, ".ttl"):
 			return sparql.Document{Body: io.NopCloser(strings.NewReader("<> <x:p> [ <x:q> 1 ] .")), Type: "text/turtle"}, nil
 		case strings.HasSuffix(iri, ".nt"):
-			return sparql.Document{Body: io.NopCloser(strings.NewReader("<x:a> <x:p> \"from its ending\" .")), Type: "application/octet-stream"}, nil
+			return sparql.Document{Body: io.NopCloser(strings.NewReader("<x:a> <x:p> \"from its ending\" .")),
+				Type: "application/octet-stream"}, nil
 		case strings.HasSuffix(iri, "many"):
-			return sparql.Document{Body: io.NopCloser(strings.NewReader(strings.Repeat("<x:a> <x:p> [] .\n", 100))), Type: "text/turtle"}, nil
+			return sparql.Document{Body: io.NopCloser(strings.NewReader(strings.Repeat("<x:a> <x:p> [] .\n", 100))), Type: "text/turtle"},
+				nil
 		case strings.HasSuffix(iri, "broken"):
 			return sparql.Document{Body: io.NopCloser(strings.NewReader("<x:a> <x:p> <x:b> . <x:a> oops")), Type: "text/turtle"}, nil
 		case strings.HasSuffix(iri, "html"):
@@ -180,17 +189,21 @@ func TestLoadFetchesOverTheNetworkOnly(t *testing.T) {
 	}
 	e := sparql.New(sparql.Options{Fetch: fetch, MaxLoad: 50})
 	store := naive.New()
-	if _, err := apply(t, e, store, "LOAD <http://h.example/doc.ttl> ; LOAD <http://h.example/doc.ttl> INTO GRAPH <g:1> ; LOAD <https://h.example/x.nt>"); err != nil {
+	if _, err := apply(t, e, store,
+		"LOAD <http://h.example/doc.ttl> ; LOAD <http://h.example/doc.ttl> INTO GRAPH <g:1> ; LOAD <https://h.example/x.nt>"); err != nil {
 		t.Fatal(err)
 	}
-	want := ask(t, e, store.Snapshot(), "ASK { <http://h.example/doc.ttl> <x:p> ?b . ?b <x:q> 1 GRAPH <g:1> { <http://h.example/doc.ttl> <x:p> ?c } <x:a> <x:p> ?l FILTER (?b != ?c) }", sparql.QueryOptions{})
+	want := ask(t, e, store.Snapshot(),
+		"ASK { <http://h.example/doc.ttl> <x:p> ?b . ?b <x:q> 1 GRAPH <g:1> { <http://h.example/doc.ttl> <x:p> ?c } <x:a> <x:p> ?l "+
+			"FILTER (?b != ?c) }", sparql.QueryOptions{})
 	if !*want.Boolean {
 		t.Errorf("got\n%s", show(state(t, store)))
 	}
 	before := len(state(t, store))
 	for iri, want := range map[string]error{
 		"http://h.example/many": sparql.ErrTooLarge, "http://h.example/broken": sparql.ErrRemote, "http://h.example/html": sparql.ErrRemote,
-		"http://h.example/gone": sparql.ErrRemote, "file:///etc/passwd": sparql.ErrForbidden, "ftp://h.example/x.ttl": sparql.ErrForbidden, "data:text/turtle,": sparql.ErrForbidden,
+		"http://h.example/gone": sparql.ErrRemote, "file:///etc/passwd": sparql.ErrForbidden, "ftp://h.example/x.ttl": sparql.ErrForbidden,
+		"data:text/turtle,": sparql.ErrForbidden,
 	} {
 		if _, err := apply(t, e, store, "LOAD <"+iri+">"); !errors.Is(err, want) {
 			t.Errorf("LOAD <%s>: got %v, want %v", iri, err, want)
@@ -253,13 +266,15 @@ func (g *generator) update() string {
 	case 4:
 		return "DELETE { ?a ?b ?c } INSERT { ?c ?b ?a . ?a <x:new> ?c } WHERE { ?a ?b ?c FILTER (" + g.expr(1) + ") }"
 	case 5:
-		return "INSERT { GRAPH " + g.one(graphNames) + " { ?a <x:sum> ?n } } WHERE { SELECT ?a (COUNT(*) AS ?n) { ?a " + g.one(predicates) + " ?b } GROUP BY ?a }"
+		return "INSERT { GRAPH " + g.one(graphNames) + " { ?a <x:sum> ?n } } WHERE { SELECT ?a (COUNT(*) AS ?n) { ?a " + g.one(predicates) +
+			" ?b } GROUP BY ?a }"
 	case 6:
 		return g.one([]string{"ADD SILENT ", "COPY SILENT ", "MOVE SILENT "}) + graph() + " TO " + graph()
 	case 7:
 		return fmt.Sprintf("CLEAR SILENT %s", g.one([]string{"DEFAULT", "GRAPH <g:1>", "NAMED", "GRAPH <x:a>"}))
 	}
-	return "WITH " + g.one(graphNames) + " DELETE { ?a ?b ?c } INSERT { GRAPH ?b { ?a ?b \"moved\" } } WHERE { ?a ?b ?c . GRAPH ?g { ?d ?b ?e } }"
+	return "WITH " + g.one(graphNames) +
+		" DELETE { ?a ?b ?c } INSERT { GRAPH ?b { ?a ?b \"moved\" } } WHERE { ?a ?b ?c . GRAPH ?g { ?d ?b ?e } }"
 }
 
 func TestTheMemoryLimitHoldsForChanges(t *testing.T) {
@@ -331,11 +346,13 @@ func TestPatternsAreSolvedBeforeTheWritersTurn(t *testing.T) {
 	e := sparql.New(sparql.Options{})
 	store := filled(t, "<http://example.org/a> <http://example.org/p> 1 . GRAPH <http://example.org/g> { <x:x> <x:y> <x:z> }")
 	w := &watched{Store: storeOf(store)}
-	const text = `INSERT { ?s <q> ?o } WHERE { ?s <p> ?o } ; DELETE { ?s <p> ?o } WHERE { ?s <q> ?o } ; COPY <g> TO <h> ; CLEAR NAMED ; CREATE GRAPH <i>`
+	const text = `INSERT { ?s <q> ?o } WHERE { ?s <p> ?o } ; DELETE { ?s <p> ?o } WHERE { ?s <q> ?o } ; COPY <g> TO <h> ; CLEAR NAMED ; ` +
+		`CREATE GRAPH <i>`
 	if _, err := e.Update(t.Context(), w, text, sparql.UpdateOptions{Base: "http://example.org/"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := show(state(t, store)); w.scans.Load() == 0 || strings.Count(got, "http://example.org/q") != 1 || strings.Contains(got, "x:x") {
+	if got := show(state(t, store)); w.scans.Load() == 0 || strings.Count(got, "http://example.org/q") != 1 ||
+		strings.Contains(got, "x:x") {
 		t.Errorf("after %d scans: %s", w.scans.Load(), got)
 	}
 }
@@ -348,7 +365,8 @@ func TestUpdatesOfOneEngineSeeEachOther(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 5 {
-				if _, err := apply(t, e, store, "DELETE { ?c <x:is> ?n } INSERT { ?c <x:is> ?m } WHERE { ?c <x:is> ?n BIND (?n + 1 AS ?m) }"); err != nil {
+				if _, err := apply(t, e, store,
+					"DELETE { ?c <x:is> ?n } INSERT { ?c <x:is> ?m } WHERE { ?c <x:is> ?n BIND (?n + 1 AS ?m) }"); err != nil {
 					t.Error(err)
 				}
 			}
@@ -368,7 +386,8 @@ func (d dropping) DropGraph(ctx context.Context, g term.Key) error {
 }
 
 func (d dropping) Clear(ctx context.Context) error {
-	return errors.Join(d.DropGraph(ctx, ""), d.DropGraph(ctx, term.IRI("http://example.org/g")), d.DropGraph(ctx, term.IRI("http://example.org/h")))
+	return errors.Join(d.DropGraph(ctx, ""), d.DropGraph(ctx, term.IRI("http://example.org/g")),
+		d.DropGraph(ctx, term.IRI("http://example.org/h")))
 }
 
 func TestAnUpdateSaysHowMuchItDropped(t *testing.T) {
@@ -387,7 +406,8 @@ func TestAnUpdateSaysHowMuchItDropped(t *testing.T) {
 	} {
 		for _, drops := range []bool{false, true} {
 			store := naive.New()
-			if _, err := apply(t, e, store, "INSERT DATA { <a> <p> 1 GRAPH <g> { <a> <p> 1, 2 } GRAPH <h> { <a> <p> 1, 2, 3 } }"); err != nil {
+			if _, err := apply(t, e, store,
+				"INSERT DATA { <a> <p> 1 GRAPH <g> { <a> <p> 1, 2 } GRAPH <h> { <a> <p> 1, 2, 3 } }"); err != nil {
 				t.Fatal(err)
 			}
 			target := storeOf(store)
@@ -433,7 +453,8 @@ func TestADropWaitsForTheUpdateThatRuns(t *testing.T) {
 			t.Errorf("a drop in the middle of an update: %v", err)
 		}
 	}}
-	if _, err := e.Update(t.Context(), target, "WITH <x:g> DELETE { ?s <x:p> ?o } INSERT { ?s <x:q> ?o } WHERE { ?s <x:p> ?o }", sparql.UpdateOptions{}); err != nil {
+	if _, err := e.Update(t.Context(), target, "WITH <x:g> DELETE { ?s <x:p> ?o } INSERT { ?s <x:q> ?o } WHERE { ?s <x:p> ?o }",
+		sparql.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := drop(t.Context()); err != nil || len(state(t, store)) > 0 {
@@ -495,7 +516,8 @@ func TestChangesThatMemoryDoesNotHoldAreLeftToTheStore(t *testing.T) {
 		naively := naive.New(data...)
 		s := &replacing{Store: storeOf(naively)}
 		done, err := e.Update(t.Context(), s, c.text, sparql.UpdateOptions{})
-		if c.fails != errors.Is(err, sparql.ErrMemory) || !c.fails && err != nil || done != (sparql.Updated{Inserted: c.inserted, Deleted: c.deleted}) || s.calls != c.calls {
+		if c.fails != errors.Is(err, sparql.ErrMemory) || !c.fails && err != nil ||
+			done != (sparql.Updated{Inserted: c.inserted, Deleted: c.deleted}) || s.calls != c.calls {
 			t.Errorf("%s: %+v, %d calls, %v", c.text, done, s.calls, err)
 		}
 		if n := len(state(t, naively)); n != c.left {
@@ -504,11 +526,12 @@ func TestChangesThatMemoryDoesNotHoldAreLeftToTheStore(t *testing.T) {
 	}
 }
 
-// The contract reads the historical IRIs of a query as their dct: equivalents, wherever it names them; an update that finds
-// something by them must not silently find nothing. What INSERT DATA says is kept as it is said.
+// The contract reads the historical IRIs of a query as their dct: equivalents, wherever it names them; an update that
+// finds something by them must not silently find nothing. What INSERT DATA says is kept as it is said.
 func TestHistoricalNamesAreReadInValuesAndInUpdates(t *testing.T) {
 	t.Parallel()
-	const prefixes = "PREFIX dc: <http://purl.org/dc/elements/1.1> PREFIX dct: <http://purl.org/dc/terms/> PREFIX e: <http://purl.org/dc/elements/1.1/> "
+	const prefixes = "PREFIX dc: <http://purl.org/dc/elements/1.1> PREFIX dct: <http://purl.org/dc/terms/> PREFIX e: " +
+		"<http://purl.org/dc/elements/1.1/> "
 	e := sparql.New(sparql.Options{})
 	store := filled(t, "<x:f> <http://purl.org/dc/terms/hasVersion> <x:v>")
 	do := func(text string) {
@@ -519,7 +542,8 @@ func TestHistoricalNamesAreReadInValuesAndInUpdates(t *testing.T) {
 	}
 	count := func(pattern string, want int) {
 		t.Helper()
-		if got := ask(t, e, store.Snapshot(), prefixes+"SELECT * { "+pattern+" }", sparql.QueryOptions{Dialect: true}); len(got.Rows) != want {
+		if got := ask(t, e, store.Snapshot(), prefixes+"SELECT * { "+pattern+" }",
+			sparql.QueryOptions{Dialect: true}); len(got.Rows) != want {
 			t.Errorf("%s: %d rows, want %d", pattern, len(got.Rows), want)
 		}
 	}

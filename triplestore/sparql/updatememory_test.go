@@ -38,7 +38,8 @@ func TestChangesCountAgainstTheMemoryOfAllQueries(t *testing.T) {
 			}
 			store := naive.New(data...)
 			_, err := apply(t, e, store, c.text)
-			if c.names == "" && err != nil || c.names != "" && (!errors.Is(err, sparql.ErrMemory) || !strings.Contains(err.Error(), c.names)) {
+			if c.names == "" && err != nil || c.names != "" &&
+				(!errors.Is(err, sparql.ErrMemory) || !strings.Contains(err.Error(), c.names)) {
 				t.Errorf("got %v, want an error that names %q", err, c.names)
 			}
 			if n := len(state(t, store)); err != nil && n != len(data) {

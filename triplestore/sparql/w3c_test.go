@@ -26,7 +26,8 @@ var exceptions = map[string]string{}
 
 // elsewhere are tests of other packages: the grammar (package syntax), the protocols (package sparqlapi/protocol and
 // sparqlapi/graphstore).
-var elsewhere = []string{"PositiveSyntax", "NegativeSyntax", "PositiveUpdateSyntax", "NegativeUpdateSyntax", "Protocol", "ServiceDescription", "GraphStoreProtocol"}
+var elsewhere = []string{"PositiveSyntax", "NegativeSyntax", "PositiveUpdateSyntax", "NegativeUpdateSyntax", "Protocol",
+	"ServiceDescription", "GraphStoreProtocol"}
 
 func TestTheW3CEvaluationTests(t *testing.T) {
 	t.Parallel()
@@ -239,7 +240,8 @@ func runUpdate(x *conformance.Test) (string, error) {
 		return "", err
 	}
 	store := naive.New(quads...)
-	if _, err := sparql.New(sparql.Options{}).Update(context.Background(), storeOf(store), text, sparql.UpdateOptions{Base: x.Request}); err != nil {
+	if _, err := sparql.New(sparql.Options{}).Update(context.Background(), storeOf(store), text,
+		sparql.UpdateOptions{Base: x.Request}); err != nil {
 		return "", err
 	}
 	got, err := quadsOf(store.Snapshot())

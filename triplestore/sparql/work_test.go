@@ -40,7 +40,8 @@ func TestTheTimeLimitCountsTheWorkAndNotTheReader(t *testing.T) {
 			{slow{store.Snapshot()}, 0, sparql.ErrTimeout},
 		} {
 			synctest.Test(t, func(t *testing.T) {
-				r, err := sparql.New(sparql.Options{Timeout: time.Second / 2, Workers: 1}).Query(t.Context(), c.ds, query, sparql.QueryOptions{})
+				r, err := sparql.New(sparql.Options{Timeout: time.Second / 2, Workers: 1}).Query(t.Context(), c.ds, query,
+					sparql.QueryOptions{})
 				for err == nil {
 					if r.Kind == sparql.Triples {
 						_, err = r.Triple()
@@ -78,7 +79,8 @@ func TestAQueryWaitsToBeAdmittedWithItsEstimatedCost(t *testing.T) {
 		t.Errorf("costs %v, %d left", costs, left)
 	}
 	refused := errors.New("refused")
-	if _, err := engine.Query(t.Context(), store.Snapshot(), "ASK {}", sparql.QueryOptions{Admit: func(time.Duration) (func(), error) { return nil, refused }}); !errors.Is(err, refused) {
+	if _, err := engine.Query(t.Context(), store.Snapshot(), "ASK {}",
+		sparql.QueryOptions{Admit: func(time.Duration) (func(), error) { return nil, refused }}); !errors.Is(err, refused) {
 		t.Error(err)
 	}
 }

@@ -254,7 +254,8 @@ func openSegment(read segments.Reader, number, size uint64) (*segment, error) {
 			break
 		}
 		at := func(i int) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(raw[6+4*i:])) }
-		f := fence{layer: binary.LittleEndian.Uint32(raw), n: int(binary.LittleEndian.Uint16(raw[4:])), first: s.entries, box: Box{at(0), at(1), at(2), at(3)}}
+		f := fence{layer: binary.LittleEndian.Uint32(raw), n: int(binary.LittleEndian.Uint16(raw[4:])), first: s.entries,
+			box: Box{at(0), at(1), at(2), at(3)}}
 		s.fences = append(s.fences, f)
 		s.entries += f.n
 	}

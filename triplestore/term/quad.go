@@ -114,7 +114,8 @@ type Dataset interface {
 	Estimate(p Pattern) Estimate
 	// Lookup returns the id of a term. ok is false if the term is not inline and no quad of the store contains it.
 	Lookup(k Key) (id ID, ok bool, err error)
-	// Keys sets keys[i] to the term of ids[i]. It is fastest for many ids in ascending order. An unknown id is an error.
+	// Keys sets keys[i] to the term of ids[i]. It is fastest for many ids in ascending order. An unknown id is an
+	// error.
 	Keys(ids []ID, keys []Key) error
 	// Graphs calls f with each non-empty named graph, in id order, until f returns false.
 	Graphs(f func(ID) bool) error

@@ -20,7 +20,8 @@ import (
 //	'<' iri                          an IRI, absolute, as written
 //	'_' label                        a blank node; the label has no "_:"
 //	'"' lexical                      a literal of type xsd:string
-//	'@' lang 0x00 lexical            a language-tagged string; lang in lower case, with "--ltr" or "--rtl" if it has a direction
+//	'@' lang 0x00 lexical            a language-tagged string; lang in lower case, with "--ltr" or "--rtl" if it has a
+//	    direction
 //	'^' datatype 0x00 lexical        any other literal; the lexical form as written
 //	'(' len s len p len o            a triple term (RDF 1.2); len as uvarint, s p o as keys
 //

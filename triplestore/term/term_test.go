@@ -19,8 +19,10 @@ func TestCanonicalLiteralsAreInlineAndComeBackAsTheyWere(t *testing.T) {
 		Typed("true", xsdBoolean), Typed("false", xsdBoolean),
 		Typed("0", xsdInteger), Typed("-1", xsdInteger), Typed("576460752303423487", xsdInteger), Typed("-576460752303423488", xsdInteger),
 		Typed("0.0", xsdDecimal), Typed("-0.25", xsdDecimal), Typed("123.456789", xsdDecimal), Typed("-576460752302.999999", xsdDecimal),
-		Typed("0.0E0", xsdDouble), Typed("-0.0E0", xsdDouble), Typed("1.5E0", xsdDouble), Typed("-1.25E-1", xsdDouble), Typed("INF", xsdDouble), Typed("-INF", xsdDouble),
-		Typed("2016-11-23T12:34:56Z", xsdDateTime), Typed("2016-11-23T12:34:56.500+05:30", xsdDateTime), Typed("0001-01-01T00:00:00", xsdDateTime),
+		Typed("0.0E0", xsdDouble), Typed("-0.0E0", xsdDouble), Typed("1.5E0", xsdDouble), Typed("-1.25E-1", xsdDouble),
+		Typed("INF", xsdDouble), Typed("-INF", xsdDouble),
+		Typed("2016-11-23T12:34:56Z", xsdDateTime), Typed("2016-11-23T12:34:56.500+05:30", xsdDateTime),
+		Typed("0001-01-01T00:00:00", xsdDateTime),
 		Typed("2000-02-29T23:59:59.9-14:00", xsdDateTime), Typed("2016-11-23T00:00:00+00:00", xsdDateTime),
 		Typed("2016-11-23", xsdDate), Typed("9999-12-31Z", xsdDate), Typed("2016-11-23-11:00", xsdDate),
 		Typed("2016", xsdGYear), Typed("0001Z", xsdGYear), Typed("1999+01:00", xsdGYear),
@@ -44,14 +46,21 @@ func TestOtherFormsAreNotInline(t *testing.T) {
 	for _, k := range []Key{
 		"", IRI("http://e/"), Blank("b"), Lang("a", "de"), String("eight888"), Typed("1", "http://e/"), Typed("1", xsd+"int"),
 		Typed("1", xsdBoolean), Typed("TRUE", xsdBoolean),
-		Typed("01", xsdInteger), Typed("+1", xsdInteger), Typed("-0", xsdInteger), Typed(" 1", xsdInteger), Typed("", xsdInteger), Typed("-", xsdInteger),
+		Typed("01", xsdInteger), Typed("+1", xsdInteger), Typed("-0", xsdInteger), Typed(" 1", xsdInteger), Typed("", xsdInteger),
+		Typed("-", xsdInteger),
 		Typed("576460752303423488", xsdInteger), Typed("99999999999999999999", xsdInteger), Typed("1.0", xsdInteger),
-		Typed("1", xsdDecimal), Typed("1.50", xsdDecimal), Typed("-0.0", xsdDecimal), Typed(".5", xsdDecimal), Typed("0.0000001", xsdDecimal), Typed("--1.5", xsdDecimal), Typed("1.-5", xsdDecimal),
-		Typed("1.5", xsdDouble), Typed("1.5e0", xsdDouble), Typed("NaN", xsdDouble), Typed("0.1E0", xsdDouble), Typed("+INF", xsdDouble), Typed("Inf", xsdDouble), Typed("0x1p4", xsdDouble), Typed("1.0E400", xsdDouble),
-		Typed("2016-11-23T12:34:56.1234Z", xsdDateTime), Typed("2016-11-23T24:00:00Z", xsdDateTime), Typed("2016-02-30T00:00:00Z", xsdDateTime), Typed("1900-02-29T00:00:00", xsdDateTime),
-		Typed("2016-11-23T12:34:56.Z", xsdDateTime), Typed("2016-11-23T12:34:56z", xsdDateTime), Typed("2016-11-23T12:34:56-00:00", xsdDateTime), Typed("-0044-03-15T00:00:00Z", xsdDateTime),
-		Typed("2016-11-23T12:34:56+14:01", xsdDateTime), Typed("0001-01-01T00:00:00+01:00", xsdDateTime), Typed("9999-12-31T00:00:00Z", xsdDateTime), Typed("0000-01-01T00:00:00Z", xsdDateTime),
-		Typed("2016-1-1", xsdDate), Typed("2016-13-01", xsdDate), Typed("2016-11-23T", xsdDate), Typed("20161123", xsdDate), Typed("0001-01-01+01:00", xsdDate),
+		Typed("1", xsdDecimal), Typed("1.50", xsdDecimal), Typed("-0.0", xsdDecimal), Typed(".5", xsdDecimal),
+		Typed("0.0000001", xsdDecimal), Typed("--1.5", xsdDecimal), Typed("1.-5", xsdDecimal),
+		Typed("1.5", xsdDouble), Typed("1.5e0", xsdDouble), Typed("NaN", xsdDouble), Typed("0.1E0", xsdDouble), Typed("+INF", xsdDouble),
+		Typed("Inf", xsdDouble), Typed("0x1p4", xsdDouble), Typed("1.0E400", xsdDouble),
+		Typed("2016-11-23T12:34:56.1234Z", xsdDateTime), Typed("2016-11-23T24:00:00Z", xsdDateTime),
+		Typed("2016-02-30T00:00:00Z", xsdDateTime), Typed("1900-02-29T00:00:00", xsdDateTime),
+		Typed("2016-11-23T12:34:56.Z", xsdDateTime), Typed("2016-11-23T12:34:56z", xsdDateTime),
+		Typed("2016-11-23T12:34:56-00:00", xsdDateTime), Typed("-0044-03-15T00:00:00Z", xsdDateTime),
+		Typed("2016-11-23T12:34:56+14:01", xsdDateTime), Typed("0001-01-01T00:00:00+01:00", xsdDateTime),
+		Typed("9999-12-31T00:00:00Z", xsdDateTime), Typed("0000-01-01T00:00:00Z", xsdDateTime),
+		Typed("2016-1-1", xsdDate), Typed("2016-13-01", xsdDate), Typed("2016-11-23T", xsdDate), Typed("20161123", xsdDate),
+		Typed("0001-01-01+01:00", xsdDate),
 		Typed("16", xsdGYear), Typed("-2016", xsdGYear), Typed("12016", xsdGYear), Typed("2016 ", xsdGYear),
 	} {
 		if id, ok := Inline(k); ok {
@@ -76,11 +85,14 @@ func TestInlineIdsCompareAsTheirValuesDo(t *testing.T) {
 			}
 		}
 		a, b := rapid.Int64Range(-1<<59, 1<<59-1).Draw(t, "a"), rapid.Int64Range(-1<<59, 1<<59-1).Draw(t, "b")
-		check("integer", cmp.Compare(a, b), cmp.Compare(inline(Typed(strconv.FormatInt(a, 10), xsdInteger)), inline(Typed(strconv.FormatInt(b, 10), xsdInteger))))
-		check("decimal", cmp.Compare(a, b), cmp.Compare(inline(Typed(decimalLexical(a), xsdDecimal)), inline(Typed(decimalLexical(b), xsdDecimal))))
+		check("integer", cmp.Compare(a, b),
+			cmp.Compare(inline(Typed(strconv.FormatInt(a, 10), xsdInteger)), inline(Typed(strconv.FormatInt(b, 10), xsdInteger))))
+		check("decimal", cmp.Compare(a, b),
+			cmp.Compare(inline(Typed(decimalLexical(a), xsdDecimal)), inline(Typed(decimalLexical(b), xsdDecimal))))
 		f, g := math.Float64frombits(uint64(a)<<4), math.Float64frombits(uint64(b)<<4)
 		if !math.IsNaN(f) && !math.IsNaN(g) && f != g {
-			check("double", cmp.Compare(f, g), cmp.Compare(inline(Typed(doubleLexical(f), xsdDouble)), inline(Typed(doubleLexical(g), xsdDouble))))
+			check("double", cmp.Compare(f, g),
+				cmp.Compare(inline(Typed(doubleLexical(f), xsdDouble)), inline(Typed(doubleLexical(g), xsdDouble))))
 		}
 		s, u := rapid.StringN(0, 7, 7).Draw(t, "s"), rapid.StringN(0, 7, 7).Draw(t, "u")
 		check("string", cmp.Compare(s, u), cmp.Compare(inline(String(s)), inline(String(u))))
@@ -138,7 +150,8 @@ func TestInlineValuesDecode(t *testing.T) {
 }
 
 func FuzzInlineRoundTrip(f *testing.F) {
-	for _, s := range []string{"<http://e/", "\"abc", "^" + xsdInteger + "\x0012", "^" + xsdDateTime + "\x002016-11-23T12:34:56Z", "^" + xsdDouble + "\x001.5E0", "^" + xsdGYear + "\x002016", "(", "^", "@de\x00x"} {
+	for _, s := range []string{"<http://e/", "\"abc", "^" + xsdInteger + "\x0012", "^" + xsdDateTime + "\x002016-11-23T12:34:56Z",
+		"^" + xsdDouble + "\x001.5E0", "^" + xsdGYear + "\x002016", "(", "^", "@de\x00x"} {
 		f.Add(s, uint64(0x8000000000000001))
 	}
 	f.Fuzz(func(t *testing.T, s string, n uint64) {
@@ -161,7 +174,8 @@ func FuzzInlineRoundTrip(f *testing.F) {
 
 func TestTermsOfKnakkRDFRoundTrip(t *testing.T) {
 	t.Parallel()
-	for _, k := range []Key{IRI("http://e/ä"), Blank("b1"), String("x"), Lang("x", "de-AT"), Typed("1", xsdInteger), Typed("", "http://e/dt")} {
+	for _, k := range []Key{IRI("http://e/ä"), Blank("b1"), String("x"), Lang("x", "de-AT"), Typed("1", xsdInteger),
+		Typed("", "http://e/dt")} {
 		r, err := k.RDF()
 		if err != nil {
 			t.Errorf("%q: %v", string(k), err)

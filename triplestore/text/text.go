@@ -132,7 +132,8 @@ func asciiWord(s string) int {
 
 // unspaced reports whether a letter is of a script that is written without spaces.
 func unspaced(r rune) bool {
-	return r > 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r > 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar)
 }
 
 // fold returns a word in one case, with and without accents, each cut to maxWord bytes.
@@ -194,7 +195,8 @@ func (a *Analyser) stem(lang, full string) stemmed {
 	return out
 }
 
-// snowball calls a stemmer. The generated stemmers panic on text that they do not expect; then the word is its own stem.
+// snowball calls a stemmer. The generated stemmers panic on text that they do not expect; then the word is its own
+// stem.
 func snowball(lang, word string) (stem string) {
 	defer func() {
 		if recover() != nil {

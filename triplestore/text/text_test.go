@@ -81,7 +81,8 @@ func TestAQueryFindsATextByItsWords(t *testing.T) {
 
 func TestWhatIsNotAQueryIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, s := range []string{"(wien", `"wien`, "wien)", strings.Repeat("(", 100), strings.Repeat("x ", 100), strings.Repeat("x", 10_000)} {
+	for _, s := range []string{"(wien", `"wien`, "wien)", strings.Repeat("(", 100), strings.Repeat("x ", 100),
+		strings.Repeat("x", 10_000)} {
 		if _, err := text.ParseQuery(s, text.Options{}); !errors.Is(err, text.ErrQuery) {
 			t.Errorf("%.30q: %v", s, err)
 		}
@@ -114,7 +115,8 @@ func open(t testing.TB, dir string) *kv.DB {
 	return db
 }
 
-var vocabulary = strings.Fields("wien Wien graz Häuser Haus haus city cities City of the in bevölkerung Bevölkerungen données donnée 2019 luft-güte 北京 京 a ab abc abcd")
+var vocabulary = strings.Fields(
+	"wien Wien graz Häuser Haus haus city cities City of the in bevölkerung Bevölkerungen données donnée 2019 luft-güte 北京 京 a ab abc abcd")
 
 func randomText(r *rand.Rand) string {
 	var words []string
@@ -232,7 +234,8 @@ func TestTheIndexFindsWhatReadingEveryTextFinds(t *testing.T) {
 func TestABetterHitHasAHigherScore(t *testing.T) {
 	t.Parallel()
 	x := text.NewIndex(open(t, t.TempDir()), true)
-	x.Add([]text.Doc{{ID: 1, Text: "luft und wasser und erde und feuer und vieles andere mehr"}, {ID: 2, Text: "luft luft"}, {ID: 3, Text: "wasser"}, {ID: 4, Text: "luft wasser"}})
+	x.Add([]text.Doc{{ID: 1, Text: "luft und wasser und erde und feuer und vieles andere mehr"}, {ID: 2, Text: "luft luft"},
+		{ID: 3, Text: "wasser"}, {ID: 4, Text: "luft wasser"}})
 	hits, err := x.Find(context.Background(), query(t, "luft wasser", text.Options{Any: true}), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -92,7 +92,8 @@ func (m *logModel) live() {
 func (m *logModel) arrange() {
 	m.faults.Reset()
 	m.faults.Short = m.rand.IntN(2) == 0
-	kinds := []disktest.Kind{disktest.Write, disktest.Sync, disktest.SyncDir, disktest.Open, disktest.Remove, disktest.Truncate, disktest.Changes}
+	kinds := []disktest.Kind{disktest.Write, disktest.Sync, disktest.SyncDir, disktest.Open, disktest.Remove, disktest.Truncate,
+		disktest.Changes}
 	kind := kinds[m.rand.IntN(len(kinds))]
 	m.faults.Only(kind, "")
 	n, cause := 1+m.rand.IntN(30), []error{syscall.EIO, syscall.ENOSPC}[m.rand.IntN(2)]

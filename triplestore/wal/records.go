@@ -62,9 +62,9 @@ type Cursor struct {
 	first uint64  // of the segment that r reads
 }
 
-// From returns a cursor behind a position. If at.Log is not zero, the log must have its record with the same checksum: if
-// not, or if the record is not durable yet, the error is ErrOther. If the log begins behind the record, it is ErrGap.
-// The caller closes the cursor.
+// From returns a cursor behind a position. If at.Log is not zero, the log must have its record with the same checksum:
+// if not, or if the record is not durable yet, the error is ErrOther. If the log begins behind the record, it is
+// ErrGap. The caller closes the cursor.
 func (l *Log) From(at Position) (*Cursor, error) {
 	l.mu.Lock()
 	id, durable, first := l.id, l.durable, l.next
@@ -230,8 +230,8 @@ func notEnd(err error, number uint64) error {
 }
 
 // Chain appends a record of another log, so that this log has the same history: the same id, numbers and checksums. It
-// begins a segment where the other log did. If the record does not follow the last one, nothing is added and the error is
-// ErrOther. Otherwise Chain is like Append.
+// begins a segment where the other log did. If the record does not follow the last one, nothing is added and the error
+// is ErrOther. Otherwise Chain is like Append.
 func (l *Log) Chain(r Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -116,8 +116,8 @@ func BigInt(b *big.Int) Value {
 // NewDouble returns an xsd:double.
 func NewDouble(f float64) Value { return Value{Kind: Double, f: f} }
 
-// PlainDouble returns a lexical form of an xsd:double without an exponent, for numbers that people read, such as scores. It is
-// not the canonical form (XSD 1.1, section 3.3.5.2), but as valid.
+// PlainDouble returns a lexical form of an xsd:double without an exponent, for numbers that people read, such as
+// scores. It is not the canonical form (XSD 1.1, section 3.3.5.2), but as valid.
 func PlainDouble(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // NewFloat returns an xsd:float.

@@ -117,7 +117,8 @@ func TestArithmetic(t *testing.T) {
 		{"P1D^dayTimeDuration", "/", "PT6H^dayTimeDuration", "4 decimal"},
 		{"true^boolean", "+", "1^integer", "error"},
 	} {
-		f := map[string]func(a, b xsdval.Value) (xsdval.Value, bool){"+": xsdval.Add, "-": xsdval.Sub, "*": xsdval.Mul, "/": xsdval.Div}[c.op]
+		f := map[string]func(a, b xsdval.Value) (xsdval.Value, bool){"+": xsdval.Add, "-": xsdval.Sub, "*": xsdval.Mul,
+			"/": xsdval.Div}[c.op]
 		got := "error"
 		if v, ok := f(parse(t, c.a), parse(t, c.b)); ok {
 			got = v.String() + " " + v.Kind.String()
@@ -136,7 +137,8 @@ func TestRounding(t *testing.T) {
 		{"-2.5e0^double", "-3.0E0", "-2.0E0", "-2.0E0", "2.5E0"},
 	} {
 		v := parse(t, c.in)
-		for name, f := range map[string]func(xsdval.Value) (xsdval.Value, bool){c.floor + " floor": xsdval.Floor, c.ceil + " ceil": xsdval.Ceil, c.round + " round": xsdval.Round, c.abs + " abs": xsdval.Abs} {
+		for name, f := range map[string]func(xsdval.Value) (xsdval.Value, bool){c.floor + " floor": xsdval.Floor,
+			c.ceil + " ceil": xsdval.Ceil, c.round + " round": xsdval.Round, c.abs + " abs": xsdval.Abs} {
 			want, _, _ := strings.Cut(name, " ")
 			if got, ok := f(v); !ok || got.String() != want {
 				t.Errorf("%s of %s: got %v", name, c.in, got)
@@ -185,7 +187,8 @@ func TestIntegersOfAnySize(t *testing.T) {
 
 // FuzzParse checks that no input panics, and that the canonical form of a value is that value.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"1", "-1.5", "1e3", "true", "2020-01-01T00:00:00Z", "2020-01-01", "12:00:00", "P1Y2M3DT4H5M6.7S", "--02-29", "---31", "2020-02"} {
+	for _, s := range []string{"1", "-1.5", "1e3", "true", "2020-01-01T00:00:00Z", "2020-01-01", "12:00:00", "P1Y2M3DT4H5M6.7S", "--02-29",
+		"---31", "2020-02"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -212,7 +215,8 @@ func TestSmallDecimalsAreExact(t *testing.T) {
 		draw := func(label string) (xsdval.Value, *big.Rat) {
 			bits := rapid.IntRange(0, 63).Draw(t, label+" bits")
 			i, scale := rapid.Int64().Draw(t, label)>>bits, rapid.IntRange(0, 12).Draw(t, label+" scale")
-			return xsdval.NewDecimal(i, scale), new(big.Rat).SetFrac(big.NewInt(i), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
+			return xsdval.NewDecimal(i, scale),
+				new(big.Rat).SetFrac(big.NewInt(i), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil))
 		}
 		a, x := draw("a")
 		b, y := draw("b")

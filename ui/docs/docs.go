@@ -149,7 +149,8 @@ func (l *Library) arrange() error {
 	return nil
 }
 
-// Pages returns all pages in the order of the table of contents, which is the first. Documents beside the code are last.
+// Pages returns all pages in the order of the table of contents, which is the first. Documents beside the code are
+// last.
 func (l *Library) Pages() []*Page { return slices.Clone(l.order) }
 
 // Page returns the page at a path below /docs/, or nil.

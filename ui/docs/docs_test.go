@@ -101,8 +101,10 @@ func TestLinksAreRelativeToTheServedPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{
 		{"", "tutorial", "tutorial"}, {"tutorial", "", "./"}, {"howto/backup", "", "../"}, {"howto/backup", "howto/upgrade", "upgrade"},
-		{"howto/backup", "reference/commands/serve", "../reference/commands/serve"}, {"reference/commands/serve", "reference/settings/all", "../settings/all"},
-		{"source/crawler/exchange/warc/README", "howto/backup", "../../../../howto/backup"}, {"reference/commands/serve", "reference/commands", "../commands"},
+		{"howto/backup", "reference/commands/serve", "../reference/commands/serve"},
+		{"reference/commands/serve", "reference/settings/all", "../settings/all"},
+		{"source/crawler/exchange/warc/README", "howto/backup", "../../../../howto/backup"},
+		{"reference/commands/serve", "reference/commands", "../commands"},
 		{"reference/commands", "reference/commands/serve", "commands/serve"},
 	} {
 		if got := relative(c[0], c[1]); got != c[2] {
@@ -114,7 +116,8 @@ func TestLinksAreRelativeToTheServedPage(t *testing.T) {
 func TestSearchFindsSectionsThatHaveEveryWord(t *testing.T) {
 	t.Parallel()
 	l := library(t)
-	for query, want := range map[string]string{"disk full": "howto/disk-full", "trust-proxy": "howto/proxy", "Restore a BACKUP": "howto/backup", "bif:contains": "coming-from/virtuoso"} {
+	for query, want := range map[string]string{"disk full": "howto/disk-full", "trust-proxy": "howto/proxy",
+		"Restore a BACKUP": "howto/backup", "bif:contains": "coming-from/virtuoso"} {
 		hits := l.Search(query)
 		if !slices.ContainsFunc(hits[:min(len(hits), 5)], func(h Hit) bool { return h.Page.Path == want }) {
 			t.Errorf("%q does not find %s", query, want)
@@ -133,7 +136,8 @@ func TestSearchFindsSectionsThatHaveEveryWord(t *testing.T) {
 func TestATopicIsAPathOrItsLastPart(t *testing.T) {
 	t.Parallel()
 	l := library(t)
-	for word, want := range map[string]string{"tutorial": "tutorial", "howto/backup.md": "howto/backup", "Disk-Full": "howto/disk-full", "serve": "reference/commands/serve"} {
+	for word, want := range map[string]string{"tutorial": "tutorial", "howto/backup.md": "howto/backup", "Disk-Full": "howto/disk-full",
+		"serve": "reference/commands/serve"} {
 		if p := l.Topic(word); p == nil || p.Path != want {
 			t.Errorf("%s: %v", word, p)
 		}

@@ -32,11 +32,12 @@ func markdown(p *Page) goldmark.Markdown {
 
 func parse(p *Page) (ast.Node, []byte) {
 	source := []byte(p.Source)
-	return markdown(p).Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(&slugs{seen: map[string]int{}})))), source
+	return markdown(p).Parser().Parse(text.NewReader(source),
+		parser.WithContext(parser.NewContext(parser.WithIDs(&slugs{seen: map[string]int{}})))), source
 }
 
-// slugs forms the ids of headings as code hosts do: small letters, digits, '-' and '_', with '-' for a space; "-1" and so
-// on where an id repeats.
+// slugs forms the ids of headings as code hosts do: small letters, digits, '-' and '_', with '-' for a space; "-1" and
+// so on where an id repeats.
 type slugs struct{ seen map[string]int }
 
 func (s *slugs) Generate(heading []byte, _ ast.NodeKind) []byte {
@@ -258,7 +259,8 @@ func (b *boxes) table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (as
 		return ast.WalkContinue, err
 	}
 	b.tables++
-	_, err := fmt.Fprintf(w, `<div class="scroll" tabindex="0" role="region" aria-label="Table %d of %s"><table class="data">`, b.tables, html.EscapeString(b.page.Title))
+	_, err := fmt.Fprintf(w, `<div class="scroll" tabindex="0" role="region" aria-label="Table %d of %s"><table class="data">`, b.tables,
+		html.EscapeString(b.page.Title))
 	return ast.WalkContinue, err
 }
 
@@ -270,7 +272,8 @@ func (b *boxes) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 	if string(n.(*ast.FencedCodeBlock).Language(source)) == "text" {
 		class = "code output"
 	}
-	_, err := fmt.Fprintf(w, "<pre class=\"%s\" tabindex=\"0\"><code>%s</code></pre>\n", class, html.EscapeString(string(n.Lines().Value(source))))
+	_, err := fmt.Fprintf(w, "<pre class=\"%s\" tabindex=\"0\"><code>%s</code></pre>\n", class,
+		html.EscapeString(string(n.Lines().Value(source))))
 	return ast.WalkContinue, err
 }
 

@@ -17,8 +17,8 @@ type Day struct {
 	Href  string    // target of the day's link, "" for none
 }
 
-// Calendar draws a year: a column for each week, from Monday to Sunday. Days of other years are left out; each other day
-// must be given at most once.
+// Calendar draws a year: a column for each week, from Monday to Sunday. Days of other years are left out; each other
+// day must be given at most once.
 func Calendar(year int, days []Day, label string) template.HTML {
 	const cell, left, top = 19.0, 36.0, 22.0
 	first := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)

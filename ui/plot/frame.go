@@ -21,7 +21,8 @@ const frameHeight, frameBottom, frameTop = 170.0, 24.0, 10.0
 
 // newFrame draws the axes of a chart with a column for each label. Labels for which there is no room are left out.
 func newFrame(style frameStyle, labels []string, largest float64, label string) *frame {
-	f := &frame{newCanvas(style.width, frameHeight, "columns", label), style, (style.width - style.left) / float64(len(labels)), roundUp(largest)}
+	f := &frame{newCanvas(style.width, frameHeight, "columns", label), style, (style.width - style.left) / float64(len(labels)),
+		roundUp(largest)}
 	for i := range 3 {
 		v := f.ceiling * float64(i) / 2
 		f.line(style.left, f.y(v), style.width, f.y(v), "grid")

@@ -14,8 +14,8 @@ type Place struct {
 	Href  string // "" for none
 }
 
-// Places draws places on a part of the Earth, wide enough that they can be told apart. outline is the address of an image
-// of the whole Earth in the same projection, "" for none.
+// Places draws places on a part of the Earth, wide enough that they can be told apart. outline is the address of an
+// image of the whole Earth in the same projection, "" for none.
 func Places(places []Place, outline, label string) template.HTML {
 	if len(places) == 0 {
 		return ""
@@ -25,10 +25,12 @@ func Places(places []Place, outline, label string) template.HTML {
 	scale := w / (east - west)
 	h := (north - south) * scale
 	c := &canvas{w: w, h: h}
-	fmt.Fprintf(&c.b, `<svg class="plot places" viewBox="0 0 %s %s" role="group" aria-label="%s">`, num(w), num(h), html.EscapeString(label))
+	fmt.Fprintf(&c.b, `<svg class="plot places" viewBox="0 0 %s %s" role="group" aria-label="%s">`, num(w), num(h),
+		html.EscapeString(label))
 	c.rect(0, 0, w, h, "back", "")
 	if outline != "" {
-		fmt.Fprintf(&c.b, `<image href="%s" x="%s" y="%s" width="%s" height="%s"/>`, html.EscapeString(outline), num((-180-west)*scale), num((north-90)*scale), num(360*scale), num(180*scale))
+		fmt.Fprintf(&c.b, `<image href="%s" x="%s" y="%s" width="%s" height="%s"/>`, html.EscapeString(outline), num((-180-west)*scale),
+			num((north-90)*scale), num(360*scale), num(180*scale))
 	}
 	step := gridStep(east - west)
 	for lon := math.Ceil(west/step) * step; lon <= east; lon += step {

@@ -20,7 +20,8 @@ type canvas struct {
 
 func newCanvas(w, h float64, class, label string) *canvas {
 	c := &canvas{w: w, h: h}
-	fmt.Fprintf(&c.b, `<svg class="plot %s" viewBox="0 0 %s %s" role="img" aria-label="%s">`, class, num(w), num(h), html.EscapeString(label))
+	fmt.Fprintf(&c.b, `<svg class="plot %s" viewBox="0 0 %s %s" role="img" aria-label="%s">`, class, num(w), num(h),
+		html.EscapeString(label))
 	return c
 }
 
@@ -30,7 +31,8 @@ func (c *canvas) end() template.HTML {
 }
 
 func (c *canvas) rect(x, y, w, h float64, class, title string) {
-	fmt.Fprintf(&c.b, `<rect x="%s" y="%s" width="%s" height="%s"%s%s`, num(x), num(y), num(w), num(h), classed(class), ending("rect", title))
+	fmt.Fprintf(&c.b, `<rect x="%s" y="%s" width="%s" height="%s"%s%s`, num(x), num(y), num(w), num(h), classed(class),
+		ending("rect", title))
 }
 
 func (c *canvas) text(x, y float64, anchor, class, s string) {

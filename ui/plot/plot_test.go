@@ -24,11 +24,15 @@ func plots() map[string]template.HTML {
 		"histogram": plot.Histogram([]int64{1, 0, 40, 7}, "Values"),
 		"box":       plot.Box([7]float64{0, 1, 4, 5, 6, 9, 10}, "Values"),
 		"share":     plot.Share(1, 3),
-		"columns":   plot.Columns([]plot.Column{{Label: "1 Nov", Value: 3, Title: "three"}, {Label: "2 Nov", Value: 0}, {Label: "3 Nov", Value: 12}}, "Versions by day"),
+		"columns": plot.Columns([]plot.Column{{Label: "1 Nov", Value: 3, Title: "three"}, {Label: "2 Nov", Value: 0},
+			{Label: "3 Nov", Value: 12}}, "Versions by day"),
 		"quantiles": plot.Quantiles([]float64{0, 10, 1000, 1e6, 1e9}, func(f float64) string { return "x" }, "Sizes"),
-		"timeline":  plot.Timeline([]plot.Moment{{At: at(1), Size: 10, Title: `<"first">`, Href: "/a?b=1&c=2"}, {At: at(9), Size: 20, Class: "bad"}}, "Versions"),
-		"calendar":  plot.Calendar(2026, []plot.Day{{Date: at(1).AddDate(-1, 0, 0), Count: 1}, {Date: at(1), Count: 1, Title: `<"first">`, Href: "/a?b=1&c=2"}, {Date: at(30).AddDate(0, 1, 1), Count: 9}}, "Versions"),
-		"moment":    plot.Timeline([]plot.Moment{{At: at(1)}}, "One version"),
+		"timeline": plot.Timeline([]plot.Moment{{At: at(1), Size: 10, Title: `<"first">`, Href: "/a?b=1&c=2"},
+			{At: at(9), Size: 20, Class: "bad"}}, "Versions"),
+		"calendar": plot.Calendar(2026,
+			[]plot.Day{{Date: at(1).AddDate(-1, 0, 0), Count: 1}, {Date: at(1), Count: 1, Title: `<"first">`, Href: "/a?b=1&c=2"},
+				{Date: at(30).AddDate(0, 1, 1), Count: 9}}, "Versions"),
+		"moment": plot.Timeline([]plot.Moment{{At: at(1)}}, "One version"),
 	}
 }
 
@@ -67,12 +71,14 @@ func TestPlotsAreWellFormedAndAsTheyWere(t *testing.T) {
 
 func TestPlotsOfNothingAreNothing(t *testing.T) {
 	t.Parallel()
-	for name, svg := range map[string]template.HTML{"spark": plot.Spark([]float64{1}, ""), "timeline": plot.Timeline(nil, ""), "columns": plot.Columns(nil, ""), "quantiles": plot.Quantiles(nil, nil, ""), "histogram": plot.Histogram(nil, "")} {
+	for name, svg := range map[string]template.HTML{"spark": plot.Spark([]float64{1}, ""), "timeline": plot.Timeline(nil, ""),
+		"columns": plot.Columns(nil, ""), "quantiles": plot.Quantiles(nil, nil, ""), "histogram": plot.Histogram(nil, "")} {
 		if svg != "" {
 			t.Errorf("%s: %s", name, svg)
 		}
 	}
-	if svg := plot.Spark([]float64{math.NaN(), math.Inf(1), 2}, "odd"); strings.Contains(string(svg), "NaN") || strings.Contains(string(svg), "Inf") {
+	if svg := plot.Spark([]float64{math.NaN(), math.Inf(1), 2}, "odd"); strings.Contains(string(svg), "NaN") ||
+		strings.Contains(string(svg), "Inf") {
 		t.Errorf("%s", svg)
 	}
 }

@@ -32,7 +32,8 @@ func Ranges(ranges []Range, label string) template.HTML {
 		return ""
 	}
 	c := &canvas{w: w, h: h}
-	fmt.Fprintf(&c.b, `<svg class="plot ranges" viewBox="0 0 %s %s" preserveAspectRatio="none" role="group" aria-label="%s">`, num(w), num(h), html.EscapeString(label))
+	fmt.Fprintf(&c.b, `<svg class="plot ranges" viewBox="0 0 %s %s" preserveAspectRatio="none" role="group" aria-label="%s">`, num(w),
+		num(h), html.EscapeString(label))
 	for _, r := range ranges {
 		if r.To <= r.From {
 			continue

@@ -75,10 +75,12 @@ var steps = []struct {
 	every  time.Duration
 	format string
 }{
-	{time.Second, "15:04:05"}, {5 * time.Second, "15:04:05"}, {15 * time.Second, "15:04:05"}, {time.Minute, "15:04"}, {5 * time.Minute, "15:04"}, {15 * time.Minute, "15:04"},
+	{time.Second, "15:04:05"}, {5 * time.Second, "15:04:05"}, {15 * time.Second, "15:04:05"}, {time.Minute, "15:04"},
+	{5 * time.Minute, "15:04"}, {15 * time.Minute, "15:04"},
 	{time.Hour, "15:04"}, {3 * time.Hour, "2 Jan 15:04"}, {6 * time.Hour, "2 Jan 15:04"}, {12 * time.Hour, "2 Jan 15:04"},
 	{24 * time.Hour, "2 Jan"}, {2 * 24 * time.Hour, "2 Jan"}, {7 * 24 * time.Hour, "2 Jan"}, {14 * 24 * time.Hour, "2 Jan"},
-	{30 * 24 * time.Hour, "Jan 2006"}, {91 * 24 * time.Hour, "Jan 2006"}, {365 * 24 * time.Hour, "2006"}, {5 * 365 * 24 * time.Hour, "2006"},
+	{30 * 24 * time.Hour, "Jan 2006"}, {91 * 24 * time.Hour, "Jan 2006"}, {365 * 24 * time.Hour, "2006"},
+	{5 * 365 * 24 * time.Hour, "2006"},
 }
 
 // ticks returns round moments between from and to in UTC, usually at most eight.

@@ -1,4 +1,5 @@
-// Package locn defines the terms of the ISA Core Location Vocabulary that the archive reads or writes, as absolute IRIs.
+// Package locn defines the terms of the ISA Core Location Vocabulary that the archive reads or writes, as absolute
+// IRIs.
 //
 // If a class and a property differ only in the case of their first letter, the property has the suffix Prop.
 package locn

@@ -36,7 +36,8 @@ func helm(t *testing.T) string {
 // render renders the chart with a file of values.
 func render(t *testing.T, values string, more ...string) ([]byte, error) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), helm(t), append([]string{"template", "archive", "odarchive", "--namespace", "archive", "-f", values}, more...)...)
+	cmd := exec.CommandContext(t.Context(), helm(t),
+		append([]string{"template", "archive", "odarchive", "--namespace", "archive", "-f", values}, more...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -75,7 +76,8 @@ func TestTheChartRendersAsTheGoldenFilesSay(t *testing.T) {
 }
 
 func TestValuesThatMakeNoSenseAreRefused(t *testing.T) {
-	for _, set := range []string{"replica=2", "writer.replicas=2", "base=archive.example.org", "workers.replicas=-1", "nats.url=http://nats", "networkPolicy.allowEgress={10.0.0.1}"} {
+	for _, set := range []string{"replica=2", "writer.replicas=2", "base=archive.example.org", "workers.replicas=-1",
+		"nats.url=http://nats", "networkPolicy.allowEgress={10.0.0.1}"} {
 		if _, err := render(t, "odarchive/examples/default.yaml", "--set", set); err == nil {
 			t.Errorf("--set %s is taken", set)
 		}
@@ -125,8 +127,10 @@ func module(t *testing.T, dir string) {
 		t.Skip("builds a library of others")
 	}
 	build := exec.CommandContext(t.Context(), "go", "-C", dir, "vet", "./...")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly -trimpath") // as in cmd/deploy/release, to share the build cache
-	if out, err := build.CombinedOutput(); err != nil && (bytes.Contains(out, []byte("module lookup disabled")) || bytes.Contains(out, []byte("dial tcp"))) {
+	// as in cmd/deploy/release, to share the build cache
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly -trimpath")
+	if out, err := build.CombinedOutput(); err != nil &&
+		(bytes.Contains(out, []byte("module lookup disabled")) || bytes.Contains(out, []byte("dial tcp"))) {
 		t.Skipf("what it needs is not here ('go -C %s mod download' fetches it): %v\n%s", path.Join("cmd/deploy/chart", dir), err, out)
 	} else if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -203,7 +207,8 @@ func TestEveryAlertLeadsToASectionThatSaysWhatToDo(t *testing.T) {
 			t.Errorf("%s leads to %s", r.Alert, r.Annotations["runbook_url"])
 		}
 		sections[section] = true
-		if seen[r.Alert] || r.Annotations["summary"] == "" || r.Expr == "" || !strings.Contains("critical warning info", r.Labels["severity"]) || r.Labels["severity"] == "" {
+		if seen[r.Alert] || r.Annotations["summary"] == "" || r.Expr == "" ||
+			!strings.Contains("critical warning info", r.Labels["severity"]) || r.Labels["severity"] == "" {
 			t.Errorf("%+v", r)
 		}
 		seen[r.Alert] = true

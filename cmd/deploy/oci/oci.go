@@ -1,9 +1,9 @@
-// Package oci writes container images as the Open Containers Initiative lays them out in files: a tar archive that podman,
-// skopeo, containerd and docker (25 and later) load, without a daemon and without a registry.
+// Package oci writes container images as the Open Containers Initiative lays them out in files: a tar archive that
+// podman, skopeo, containerd and docker (25 and later) load, without a daemon and without a registry.
 //
-// Write takes the images of several platforms, each a list of layers, and writes them with one index. The same input gives
-// the same bytes: files have one time and come in the order of their names. Read reads such an archive and verifies every
-// digest and size in it.
+// Write takes the images of several platforms, each a list of layers, and writes them with one index. The same input
+// gives the same bytes: files have one time and come in the order of their names. Read reads such an archive and
+// verifies every digest and size in it.
 //
 // It writes what this project needs of the image specification 1.1: no annotations of layers, no attestations, no
 // compression but gzip.
@@ -41,7 +41,8 @@ type File struct {
 	UID, GID int
 }
 
-// Layer is files by their slash-separated paths, without a slash in front. Directories that are not named are made, with mode 0755 of root.
+// Layer is files by their slash-separated paths, without a slash in front. Directories that are not named are made,
+// with mode 0755 of root.
 type Layer map[string]File
 
 // Platform is what an image runs on, in Go's words.
@@ -123,7 +124,8 @@ type writer struct{ blobs map[string][]byte }
 // Write writes images to w as one archive, under a name such as odarchive:1.2.3. All files are of the time created.
 func Write(w io.Writer, name string, created time.Time, images []Image) error {
 	b := writer{map[string][]byte{}}
-	index := Index{SchemaVersion: 2, MediaType: TypeIndex, Annotations: map[string]string{"org.opencontainers.image.created": created.UTC().Format(time.RFC3339)}}
+	index := Index{SchemaVersion: 2, MediaType: TypeIndex,
+		Annotations: map[string]string{"org.opencontainers.image.created": created.UTC().Format(time.RFC3339)}}
 	for _, image := range images {
 		d, err := b.image(image, created)
 		if err != nil {
@@ -212,7 +214,8 @@ func (l Layer) write(w io.Writer, at time.Time) error {
 		if !l[path.Dir(name)].Dir && path.Dir(name) != "." {
 			return fmt.Errorf("%s: what is above it is a file", name)
 		}
-		h := &tar.Header{Name: name, Mode: f.Mode, Size: int64(len(f.Data)), Uid: f.UID, Gid: f.GID, ModTime: at, Typeflag: tar.TypeReg, Format: tar.FormatUSTAR}
+		h := &tar.Header{Name: name, Mode: f.Mode, Size: int64(len(f.Data)), Uid: f.UID, Gid: f.GID, ModTime: at, Typeflag: tar.TypeReg,
+			Format: tar.FormatUSTAR}
 		if f.Dir {
 			h.Name, h.Size, h.Typeflag = name+"/", 0, tar.TypeDir
 		}

@@ -17,9 +17,11 @@ import (
 var may = time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 
 func images() []Image {
-	base := Layer{"etc/passwd": {Data: []byte("root"), Mode: 0o644}, "data": {Dir: true, Mode: 0o750, UID: 65532, GID: 65532}, "tmp": {Dir: true, Mode: 0o1777}}
+	base := Layer{"etc/passwd": {Data: []byte("root"), Mode: 0o644}, "data": {Dir: true, Mode: 0o750, UID: 65532, GID: 65532},
+		"tmp": {Dir: true, Mode: 0o1777}}
 	of := func(arch string) Image {
-		return Image{Platform{OS: "linux", Architecture: arch}, []Layer{base, {"usr/bin/program": {Data: []byte(arch), Mode: 0o755}}}, Settings{User: "65532:65532", Entrypoint: []string{"/usr/bin/program"}}}
+		return Image{Platform{OS: "linux", Architecture: arch}, []Layer{base, {"usr/bin/program": {Data: []byte(arch), Mode: 0o755}}},
+			Settings{User: "65532:65532", Entrypoint: []string{"/usr/bin/program"}}}
 	}
 	return []Image{of("amd64"), of("arm64")}
 }

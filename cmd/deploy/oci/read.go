@@ -23,8 +23,8 @@ type Archive struct {
 // maxBlob bounds what is read of one file, in bytes.
 const maxBlob = 1 << 30
 
-// Read reads an archive that Write wrote. It returns an error if anything in it does not have the digest or size that it
-// is named with, or if something is named that is not there, or the other way round.
+// Read reads an archive that Write wrote. It returns an error if anything in it does not have the digest or size that
+// it is named with, or if something is named that is not there, or the other way round.
 func Read(r io.Reader) (*Archive, error) {
 	a := &Archive{blobs: map[string][]byte{}, usedBy: map[string]bool{}}
 	var top, layout []byte
@@ -89,7 +89,8 @@ func (a *Archive) Image(d Descriptor) (c Config, layers [][]byte, err error) {
 		return c, nil, err
 	}
 	if d.Platform == nil || *d.Platform != c.Platform || len(c.RootFS.DiffIDs) != len(m.Layers) {
-		return c, nil, fmt.Errorf("the index says %v, the configuration %v with %d of %d layers", d.Platform, c.Platform, len(c.RootFS.DiffIDs), len(m.Layers))
+		return c, nil, fmt.Errorf("the index says %v, the configuration %v with %d of %d layers", d.Platform, c.Platform,
+			len(c.RootFS.DiffIDs), len(m.Layers))
 	}
 	for i, l := range m.Layers {
 		data, err := a.blob(l, TypeLayer)
@@ -136,8 +137,8 @@ func strictly(data []byte, into any) error {
 	return d.Decode(into)
 }
 
-// Unpack writes the files of a layer below a directory of this machine, with their owners if chown is not nil. Paths that
-// lead out of the directory are errors.
+// Unpack writes the files of a layer below a directory of this machine, with their owners if chown is not nil. Paths
+// that lead out of the directory are errors.
 func Unpack(layer []byte, dir string, chown func(name string, uid, gid int) error) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

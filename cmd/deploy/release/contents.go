@@ -31,8 +31,9 @@ func (r *release) shared(ctx context.Context, host string) (tree, error) {
 		return nil, err
 	}
 	for name, args := range map[string][]string{
-		"completions/odarchive.bash": {"completion", "bash"}, "completions/_odarchive": {"completion", "zsh"}, "completions/odarchive.fish": {"completion", "fish"},
-		"odarchive.toml": {"man", "--settings"}, "systemd/odarchive.toml": {"man", "--settings", "--settings-data", dataDir},
+		"completions/odarchive.bash": {"completion", "bash"}, "completions/_odarchive": {"completion", "zsh"},
+		"completions/odarchive.fish": {"completion", "fish"},
+		"odarchive.toml":             {"man", "--settings"}, "systemd/odarchive.toml": {"man", "--settings", "--settings-data", dataDir},
 	} {
 		text, err := r.output(ctx, nil, host, args...)
 		if err != nil {
@@ -62,8 +63,10 @@ func (r *release) deb(ctx context.Context, p platform, all tree, nfpm string) er
 	}
 	version := debianVersion(r.version)
 	name := filepath.Join(r.out, "odarchive_"+version+"_"+p.arch+".deb")
-	environ := []string{"STAGE=" + stage, "ARCH=" + p.arch, "VERSION=" + version, "MAINTAINER=" + r.maintainer, fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix())}
-	if _, err := r.output(ctx, environ, nfpm, "package", "--config", filepath.Join("cmd", "deploy", "debian", "nfpm.yaml"), "--packager", "deb", "--target", name); err != nil {
+	environ := []string{"STAGE=" + stage, "ARCH=" + p.arch, "VERSION=" + version, "MAINTAINER=" + r.maintainer,
+		fmt.Sprintf("SOURCE_DATE_EPOCH=%d", r.time.Unix())}
+	if _, err := r.output(ctx, environ, nfpm, "package", "--config", filepath.Join("cmd", "deploy", "debian", "nfpm.yaml"), "--packager",
+		"deb", "--target", name); err != nil {
 		return err
 	}
 	fmt.Fprintln(r.log, name)
@@ -112,7 +115,8 @@ func debian(root string, all tree) (tree, error) {
 	return t, err
 }
 
-// copyright returns the file that Debian has of each package (https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/).
+// copyright returns the file that Debian has of each package
+// (https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/).
 func copyright(root string, all tree) (file, error) {
 	notice, err := all["NOTICE"].read()
 	if err != nil {

@@ -100,21 +100,24 @@ func imageSettings(version string) oci.Settings {
 
 // baseLayer returns what the images of all platforms have.
 func (r *release) baseLayer(ctx context.Context) (oci.Layer, error) {
-	roots, err := r.output(ctx, []string{"CGO_ENABLED=0"}, "go", "-C", filepath.Join(r.root, "cmd", "deploy", "roots"), "run", "-buildvcs=false", "-trimpath", ".")
+	roots, err := r.output(ctx, []string{"CGO_ENABLED=0"}, "go", "-C", filepath.Join(r.root, "cmd", "deploy", "roots"), "run",
+		"-buildvcs=false", "-trimpath", ".")
 	if err != nil {
 		return nil, err
 	}
 	l := oci.Layer{
-		"data":                              {Dir: true, Mode: 0o750, UID: nobody, GID: nobody},
-		"tmp":                               {Dir: true, Mode: 0o1777},
-		"etc/passwd":                        {Data: []byte("root:x:0:0:root:/:/sbin/nologin\nodarchive:x:65532:65532:ODArchive:/data:/sbin/nologin\n"), Mode: 0o644},
+		"data": {Dir: true, Mode: 0o750, UID: nobody, GID: nobody},
+		"tmp":  {Dir: true, Mode: 0o1777},
+		"etc/passwd": {
+			Data: []byte("root:x:0:0:root:/:/sbin/nologin\nodarchive:x:65532:65532:ODArchive:/data:/sbin/nologin\n"), Mode: 0o644},
 		"etc/group":                         {Data: []byte("root:x:0:\nodarchive:x:65532:\n"), Mode: 0o644},
 		"etc/ssl/certs/ca-certificates.crt": {Data: roots, Mode: 0o644},
 	}
 	if err := r.zones(ctx, l); err != nil {
 		return nil, err
 	}
-	for name, from := range map[string]string{"LICENSE": "LICENSE", "NOTICE": "NOTICE", "THIRD-PARTY.txt": "cmd/internal/licences/third_party.txt"} {
+	for name, from := range map[string]string{"LICENSE": "LICENSE", "NOTICE": "NOTICE",
+		"THIRD-PARTY.txt": "cmd/internal/licences/third_party.txt"} {
 		data, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(from)))
 		if err != nil {
 			return nil, err

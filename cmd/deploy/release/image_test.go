@@ -63,13 +63,14 @@ func runImage(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"etc/ssl/certs/ca-certificates.crt", "usr/share/zoneinfo/Europe/Vienna", "usr/share/doc/odarchive/LICENSE"} {
+	for _, name := range []string{"etc/ssl/certs/ca-certificates.crt", "usr/share/zoneinfo/Europe/Vienna",
+		"usr/share/doc/odarchive/LICENSE"} {
 		if _, err := os.Stat(filepath.Join(root, name)); err != nil {
 			t.Error(err)
 		}
 	}
-	// A container as Kubernetes makes it: a root that cannot be written, /data and /tmp that can, a user without rights. The
-	// network is its own, so that the port is free.
+	// A container as Kubernetes makes it: a root that cannot be written, /data and /tmp that can, a user without
+	// rights. The network is its own, so that the port is free.
 	const script = `ip link set lo up
 mount -t tmpfs -o mode=755 none "$1" && mkdir "$1/data" && chown 65532:65532 "$1/data" || exit 77
 mount --bind "$2" "$2" && mount -o remount,ro,bind "$2" || exit 77
@@ -84,7 +85,8 @@ kill -TERM $pid; wait $pid; echo "status $?"
 `
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	args := append([]string{"--mount", "--net", "--", "sh", "-c", script, "sh", top, root}, slices.Concat(config.Config.Entrypoint, config.Config.Cmd)...)
+	args := append([]string{"--mount", "--net", "--", "sh", "-c", script, "sh", top, root},
+		slices.Concat(config.Config.Entrypoint, config.Config.Cmd)...)
 	cmd := exec.CommandContext(ctx, "unshare", args...)
 	cmd.Env = append(os.Environ(), "ENVIRON="+strings.Join(config.Config.Env, " "))
 	out, err := cmd.CombinedOutput()

@@ -24,7 +24,8 @@ func checkout(t *testing.T) string {
 		if err != nil {
 			return err
 		}
-		if strings.HasPrefix(d.Name(), ".") && rel != "." && d.Name() != ".gitkeep" || rel == "bin" || d.Name() == "node_modules" || d.Name() == "testdata" && rel != "testdata" {
+		if strings.HasPrefix(d.Name(), ".") && rel != "." && d.Name() != ".gitkeep" || rel == "bin" || d.Name() == "node_modules" ||
+			d.Name() == "testdata" && rel != "testdata" {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
@@ -50,11 +51,13 @@ func checkout(t *testing.T) string {
 }
 
 // packagesOf builds the packages of a checkout for this machine, and returns their directory. It runs
-// the command, without the race detector: compressing programs takes many times as long with it, and nothing is concurrent.
+// the command, without the race detector: compressing programs takes many times as long with it, and nothing is
+// concurrent.
 func packagesOf(t *testing.T, command, root, version string, more ...string) string {
 	t.Helper()
 	out := t.TempDir()
-	args := append([]string{"-out", out, "-version", version, "-maintainer", "Somebody <somebody@archive.example>", "-only", platform{runtime.GOOS, runtime.GOARCH}.String()}, more...)
+	args := append([]string{"-out", out, "-version", version, "-maintainer", "Somebody <somebody@archive.example>", "-only",
+		platform{runtime.GOOS, runtime.GOARCH}.String()}, more...)
 	cmd := exec.CommandContext(t.Context(), command, args...)
 	cmd.Dir = root
 	if said, err := cmd.CombinedOutput(); err != nil {
@@ -80,8 +83,10 @@ func TestPackages(t *testing.T) {
 		"../roots": ".",
 	} {
 		// The flags are those of a release, which then finds this in the build cache.
-		if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", dir, "-buildvcs=false", "-trimpath", "-o", os.DevNull, what).CombinedOutput(); err != nil {
-			t.Skipf("%s cannot be built here ('go -C cmd/deploy/%s mod download' fetches what it needs): %v\n%s", what, filepath.Base(dir), err, out)
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-C", dir, "-buildvcs=false", "-trimpath", "-o", os.DevNull,
+			what).CombinedOutput(); err != nil {
+			t.Skipf("%s cannot be built here ('go -C cmd/deploy/%s mod download' fetches what it needs): %v\n%s", what, filepath.Base(dir),
+				err, out)
 		}
 	}
 	command := filepath.Join(t.TempDir(), "release")
@@ -132,8 +137,8 @@ func install(t *testing.T, first, second string) {
 	inCopy(t, packages, string(script))
 }
 
-// inCopy runs a script as root in a copy of this machine's files, which nothing outside of it sees, with processes and a
-// network of its own. The files of packages are in /packages.
+// inCopy runs a script as root in a copy of this machine's files, which nothing outside of it sees, with processes and
+// a network of its own. The files of packages are in /packages.
 func inCopy(t *testing.T, packages, script string) {
 	t.Helper()
 	for _, name := range []string{"dpkg", "unshare", "setpriv", "systemd-sysusers"} {
@@ -154,7 +159,8 @@ func inCopy(t *testing.T, packages, script string) {
 mount -t overlay none -o "lowerdir=/,upperdir=$1/new,workdir=$1/work" "$1/root" &&
 mount -t proc none "$1/root/proc" && mount --rbind /dev "$1/root/dev" || exit 77
 mkdir -p "$1/root/packages" && cp "$2"/* "$3" "$1/root/packages" && exec chroot "$1/root" sh -eu /packages/script.sh`
-	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--", "sh", "-c", enter, "sh", top, packages, name)
+	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--", "sh", "-c", enter, "sh",
+		top, packages, name)
 	cmd.Env = append(os.Environ(), "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin") // of chroot, and of what packages call
 	out, err := cmd.CombinedOutput()
 	var ended *exec.ExitError

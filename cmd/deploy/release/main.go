@@ -3,9 +3,9 @@
 //
 //	release -out bin/packages
 //
-// It runs in the root of a checkout whose modules are downloaded and whose pages are built ("make package" sees to both).
-// The same revision gives the same bytes, wherever and by whomever it is built with the same Go: files have the time of
-// the revision, and nothing else of the machine is in them.
+// It runs in the root of a checkout whose modules are downloaded and whose pages are built ("make package" sees to
+// both). The same revision gives the same bytes, wherever and by whomever it is built with the same Go: files have the
+// time of the revision, and nothing else of the machine is in them.
 package main
 
 import (

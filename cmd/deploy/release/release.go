@@ -134,7 +134,8 @@ func (p platform) environ() []string {
 
 // tool builds nfpm, as its module pins it.
 func (r *release) tool(ctx context.Context, to string) error {
-	_, err := r.output(ctx, []string{"CGO_ENABLED=0"}, "go", "build", "-C", filepath.Join(r.root, "cmd", "deploy", "nfpm"), "-buildvcs=false", "-trimpath", "-o", to, "github.com/goreleaser/nfpm/v2/cmd/nfpm")
+	_, err := r.output(ctx, []string{"CGO_ENABLED=0"}, "go", "build", "-C", filepath.Join(r.root, "cmd", "deploy", "nfpm"),
+		"-buildvcs=false", "-trimpath", "-o", to, "github.com/goreleaser/nfpm/v2/cmd/nfpm")
 	return err
 }
 

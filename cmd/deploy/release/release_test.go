@@ -28,7 +28,8 @@ func TestATarballDoesNotDependOnWhoWritesIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := filepath.Join(dir, "x.tar.gz")
-		all := tree{"b/c/d": {data: []byte("d")}, "a": {path: program, mode: 0o755}, "b/a": {data: []byte("long")}, "systemd/unit": {data: []byte("u")}}
+		all := tree{"b/c/d": {data: []byte("d")}, "a": {path: program, mode: 0o755}, "b/a": {data: []byte("long")},
+			"systemd/unit": {data: []byte("u")}}
 		if err := all.without("systemd/").below("x").writeTarball(name, may); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,8 @@ func TestATarballDoesNotDependOnWhoWritesIt(t *testing.T) {
 func TestOnlyFormerPackagesAreRemoved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"odarchive_1.0.0_linux_amd64.tar.gz", "odarchive_1.0.0_amd64.deb", sumsName, "odarchive_notes.txt", "other_1.0.0_amd64.deb"} {
+	for _, name := range []string{"odarchive_1.0.0_linux_amd64.tar.gz", "odarchive_1.0.0_amd64.deb", sumsName, "odarchive_notes.txt",
+		"other_1.0.0_amd64.deb"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -96,8 +98,10 @@ func TestOnlyFormerPackagesAreRemoved(t *testing.T) {
 
 func TestDebianOrdersVersionsAsWeDo(t *testing.T) {
 	t.Parallel()
-	ordered := []string{unknown, "0.0.0-20261123112947-08ee420d4445", "0.0.0-20261123112947-08ee420d4445+dirty", "0.0.0-20261124000000-000000000000", "1.0.0-rc.1", "1.0.0", "1.0.1-0.20270101000000-08ee420d4445", "1.0.1", "1.2.0"}
-	want := []string{"0~devel", "0.0.0~20261123112947.08ee420d4445", "0.0.0~20261123112947.08ee420d4445+dirty", "0.0.0~20261124000000.000000000000", "1.0.0~rc.1", "1.0.0", "1.0.1~0.20270101000000.08ee420d4445", "1.0.1", "1.2.0"}
+	ordered := []string{unknown, "0.0.0-20261123112947-08ee420d4445", "0.0.0-20261123112947-08ee420d4445+dirty",
+		"0.0.0-20261124000000-000000000000", "1.0.0-rc.1", "1.0.0", "1.0.1-0.20270101000000-08ee420d4445", "1.0.1", "1.2.0"}
+	want := []string{"0~devel", "0.0.0~20261123112947.08ee420d4445", "0.0.0~20261123112947.08ee420d4445+dirty",
+		"0.0.0~20261124000000.000000000000", "1.0.0~rc.1", "1.0.0", "1.0.1~0.20270101000000.08ee420d4445", "1.0.1", "1.2.0"}
 	dpkg, lookErr := exec.LookPath("dpkg")
 	for i, version := range ordered {
 		if got := debianVersion(version); got != want[i] {
@@ -130,7 +134,8 @@ func TestTheServicesAreConfined(t *testing.T) {
 
 func confined(t *testing.T, analyze, unit string) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", "--threshold=15", unit).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--no-pager", "--threshold=15",
+		unit).CombinedOutput()
 	if err != nil && bytes.Contains(out, []byte("exposure level")) {
 		t.Errorf("%v\n%s", err, out)
 	} else if err != nil {

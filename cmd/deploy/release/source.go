@@ -19,9 +19,9 @@ const unknown = "devel"
 // noTime is the time of files whose revision is not known: the first that every archive format can have.
 const noTime = "1980-01-01T00:00:00Z"
 
-// buildHost builds the program for this machine, and asks it for its version and time. Where Go does not find them, which
-// it does not in a source without git, nor in a work tree beside a clone, the linker tells the program. Whether Go finds them is
-// seen in a smaller program, inventory, which is needed anyway.
+// buildHost builds the program for this machine, and asks it for its version and time. Where Go does not find them,
+// which it does not in a source without git, nor in a work tree beside a clone, the linker tells the program. Whether
+// Go finds them is seen in a smaller program, inventory, which is needed anyway.
 func (r *release) buildHost(ctx context.Context, host, inventory string) error {
 	here := platform{runtime.GOOS, runtime.GOARCH}
 	if err := r.build(ctx, here, inventory, "./cmd/internal/licences/inventory"); err != nil {
@@ -55,8 +55,8 @@ func (r *release) buildHost(ctx context.Context, host, inventory string) error {
 	return r.setTime(cmp.Or(b.Time, noTime))
 }
 
-// setTime sets the time of all files, unless the environment does as https://reproducible-builds.org/specs/source-date-epoch/
-// says.
+// setTime sets the time of all files, unless the environment does as
+// https://reproducible-builds.org/specs/source-date-epoch/ says.
 func (r *release) setTime(text string) (err error) {
 	if epoch := os.Getenv("SOURCE_DATE_EPOCH"); epoch != "" {
 		seconds, err := strconv.ParseInt(epoch, 10, 64)
@@ -73,8 +73,8 @@ func (r *release) setTime(text string) (err error) {
 	return nil
 }
 
-// found returns the version that the build records in the program, as VERSION,REVISION,TIME: the version that was given, or what git
-// says, as Go would say it. It returns "" if nothing is known.
+// found returns the version that the build records in the program, as VERSION,REVISION,TIME: the version that was
+// given, or what git says, as Go would say it. It returns "" if nothing is known.
 func (r *release) found(ctx context.Context) string {
 	if r.version != "" {
 		return r.version + ",,"

@@ -103,7 +103,8 @@ func (t tree) writeTarball(name string, at time.Time) (err error) {
 		if err != nil {
 			return err
 		}
-		head := &tar.Header{Name: name, Mode: int64(t[name].permissions()), Size: int64(len(data)), ModTime: at, Typeflag: tar.TypeReg, Format: tar.FormatUSTAR, Uname: "root", Gname: "root"}
+		head := &tar.Header{Name: name, Mode: int64(t[name].permissions()), Size: int64(len(data)), ModTime: at, Typeflag: tar.TypeReg,
+			Format: tar.FormatUSTAR, Uname: "root", Gname: "root"}
 		if err := w.WriteHeader(head); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -126,7 +127,8 @@ func writeFolders(w *tar.Writer, folder string, at time.Time, made map[string]bo
 		return err
 	}
 	made[folder] = true
-	return w.WriteHeader(&tar.Header{Name: folder + "/", Mode: 0o755, ModTime: at, Typeflag: tar.TypeDir, Format: tar.FormatUSTAR, Uname: "root", Gname: "root"})
+	return w.WriteHeader(&tar.Header{Name: folder + "/", Mode: 0o755, ModTime: at, Typeflag: tar.TypeDir, Format: tar.FormatUSTAR,
+		Uname: "root", Gname: "root"})
 }
 
 // writeTo writes the files below a folder of the machine, all of one time.
@@ -183,7 +185,9 @@ func packages(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		name := e.Name()
-		if strings.HasPrefix(name, "odarchive_") && (strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".deb") || strings.HasSuffix(name, ".cdx.json") || strings.HasSuffix(name, imageSuffix)) {
+		if strings.HasPrefix(name, "odarchive_") &&
+			(strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".deb") || strings.HasSuffix(name, ".cdx.json") ||
+				strings.HasSuffix(name, imageSuffix)) {
 			names = append(names, name)
 		}
 	}

@@ -1,5 +1,5 @@
-// Command roots prints the certificates of the authorities that Mozilla trusts, as PEM. They are a module, so that an image
-// has the same ones whoever builds it.
+// Command roots prints the certificates of the authorities that Mozilla trusts, as PEM. They are a module, so that an
+// image has the same ones whoever builds it.
 //
 // Authorities that are trusted only within limits are left out, since a file of certificates cannot say so.
 package main

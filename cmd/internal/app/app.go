@@ -1,7 +1,7 @@
 // Package app builds a whole node from its settings and stops it in the opposite order.
 //
-// A Node is one data directory opened by one process, in three parts: the store (what is kept), the crawl (what fetches)
-// and the faces (what answers). Commands use the parts.
+// A Node is one data directory opened by one process, in three parts: the store (what is kept), the crawl (what
+// fetches) and the faces (what answers). Commands use the parts.
 package app
 
 import (
@@ -47,11 +47,12 @@ func (n *Node) Close() error {
 const tidyEvery = time.Hour
 
 // Background runs the jobs beside a server until ctx ends. A job that fails or panics ends neither another job nor the
-// server (package supervise). The server may answer longer: Background returns when requests ends, too, and the continuous
-// backup copies what is committed until then.
+// server (package supervise). The server may answer longer: Background returns when requests ends, too, and the
+// continuous backup copies what is committed until then.
 func (n *Node) Background(ctx, requests context.Context, crawling bool) {
 	end := n.keepBackup(ctx, n.Config.Serve.ShutdownDelay+lastCommits)
-	defer func() { _ = end() }() // after the other jobs and the last request, so that it copies their last commits; it has logged what it could not
+	// after the other jobs and the last request, so that it copies their last commits; it has logged what it could not
+	defer func() { _ = end() }()
 	defer func() { <-requests.Done() }()
 	var group sync.WaitGroup
 	job := func(name string, work func(context.Context) error) {
@@ -105,8 +106,8 @@ func (n *Node) Background(ctx, requests context.Context, crawling bool) {
 	group.Wait()
 }
 
-// Tidy tidies the store, and drops old reports of harvests that changed nothing. A failure is logged: the next call tries
-// again.
+// Tidy tidies the store, and drops old reports of harvests that changed nothing. A failure is logged: the next call
+// tries again.
 func (n *Node) Tidy(ctx context.Context) {
 	n.Store.Tidy(ctx)
 	dropped, err := n.Ledger.Forget(ctx, n.Store.Clock().Add(-n.Store.Config.KeepVisits))

@@ -63,9 +63,11 @@ func TestWhatEndsOneJobEndsNeitherTheOthersNorTheServer(t *testing.T) {
 		job, state string
 		why        string
 	}{
-		"a panic in the crawl":     {func(n *Node) { n.Pipeline.Log = nil }, "crawling", supervise.Waiting, "a fault of this program: panic"},
-		"a panic in the plan":      {func(n *Node) { n.Frontier = nil }, "planning", supervise.Waiting, "a fault of this program: panic"},
-		"writes that have stopped": {func(n *Node) { n.DB.StopWrites(errors.New("the disk is gone")) }, "crawling", supervise.Stopped, "the disk is gone"},
+		"a panic in the crawl": {func(n *Node) { n.Pipeline.Log = nil }, "crawling", supervise.Waiting,
+			"a fault of this program: panic"},
+		"a panic in the plan": {func(n *Node) { n.Frontier = nil }, "planning", supervise.Waiting, "a fault of this program: panic"},
+		"writes that have stopped": {func(n *Node) { n.DB.StopWrites(errors.New("the disk is gone")) }, "crawling", supervise.Stopped,
+			"the disk is gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

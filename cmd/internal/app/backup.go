@@ -26,8 +26,8 @@ func (n *Node) RunBackup(ctx context.Context) (end func() error, err error) {
 	}, nil
 }
 
-// awaitWhole waits until this process writes the backup and that is complete, as long as it gets more, or for some seconds. The last
-// commits are copied when the Keeper ends.
+// awaitWhole waits until this process writes the backup and that is complete, as long as it gets more, or for some
+// seconds. The last commits are copied when the Keeper ends.
 func (n *Node) awaitWhole(ctx context.Context) {
 	k := n.BackupKeeper()
 	if k == nil {
@@ -50,8 +50,8 @@ func (n *Node) awaitWhole(ctx context.Context) {
 	}
 }
 
-// awaitForgotten waits until what the command withdrew has left the backup, too, or for some seconds. The error says that it is
-// there still.
+// awaitForgotten waits until what the command withdrew has left the backup, too, or for some seconds. The error says
+// that it is there still.
 func (n *Node) awaitForgotten(ctx context.Context) error {
 	k := n.BackupKeeper()
 	if k == nil {
@@ -63,19 +63,20 @@ func (n *Node) awaitForgotten(ctx context.Context) error {
 			return err
 		}
 		if time.Now().After(deadline) || ctx.Err() != nil || k.State().Fenced {
-			return fmt.Errorf("what was withdrawn is still in the continuous backup (%s): the next server here removes it", cmp.Or(k.State().Error, "it takes longer"))
+			return fmt.Errorf("what was withdrawn is still in the continuous backup (%s): the next server here removes it",
+				cmp.Or(k.State().Error, "it takes longer"))
 		}
 		k.Forget()
 		time.Sleep(100 * time.Millisecond)
 	}
 }
 
-// lastCommits is how long a process that ends waits for the backup to take its last commits. Its jobs, which wait for that,
-// could not end otherwise while the object store is away.
+// lastCommits is how long a process that ends waits for the backup to take its last commits. Its jobs, which wait for
+// that, could not end otherwise while the object store is away.
 const lastCommits = 15 * time.Second
 
-// keepBackup runs the continuous backup, if there is one, until end is called. When ctx has ended, commits wait no longer than
-// patience for it.
+// keepBackup runs the continuous backup, if there is one, until end is called. When ctx has ended, commits wait no
+// longer than patience for it.
 func (n *Node) keepBackup(ctx context.Context, patience time.Duration) (end func() error) {
 	k := n.BackupKeeper()
 	if k == nil {
@@ -119,7 +120,9 @@ func (n *Node) keepBackup(ctx context.Context, patience time.Duration) (end func
 			return fmt.Errorf("what was committed last is only in %s, and dropped when that follows the writer: %s", n.Config.Data, s.Error)
 		}
 		if has := n.DB.Committed() - s.Behind; has < done || !s.Whole {
-			return fmt.Errorf("what was committed is in %s, and not all of it in the continuous backup (%s): the next server or command that writes here copies it", n.Config.Data, cmp.Or(s.Error, "it was not complete yet"))
+			return fmt.Errorf(
+				"what was committed is in %s, and not all of it in the continuous backup (%s): the next server or command that writes "+
+					"here copies it", n.Config.Data, cmp.Or(s.Error, "it was not complete yet"))
 		}
 		return nil
 	}

@@ -19,8 +19,9 @@ var seldom = map[string]string{
 }
 
 // ofWorkers are metrics of worker processes.
-var ofWorkers = map[string]bool{"odarchive_worker_joined": true, "odarchive_worker_hosts": true, "odarchive_worker_visits_total": true, "odarchive_worker_returned_total": true,
-	"odarchive_worker_lost_total": true, "odarchive_worker_unsent_total": true}
+var ofWorkers = map[string]bool{"odarchive_worker_joined": true, "odarchive_worker_hosts": true, "odarchive_worker_visits_total": true,
+	"odarchive_worker_returned_total": true,
+	"odarchive_worker_lost_total":     true, "odarchive_worker_unsent_total": true}
 
 // A metric that is renamed is renamed in dashboards and alerts, too. Those of workers are tested in cmd/odarchive.
 func TestDashboardsAndAlertsAskForMetricsThatExist(t *testing.T) {

@@ -30,7 +30,8 @@ func TestDumpsHoldAllTriplesAndForgetWhatIsWithdrawn(t *testing.T) {
 	n := openNode(t, func(c *config.Config) {
 		c.Dumps = config.Dumps{Every: time.Hour, Kinds: []string{catalog.DumpNQuads, catalog.DumpHDT}, Keep: 1}
 	})
-	if _, err := n.Campaigns.Run(t.Context(), campaign.Document{Name: "people", Seeds: []string{host + "/seed.ttl"}, Graphs: true}); err != nil {
+	if _, err := n.Campaigns.Run(t.Context(),
+		campaign.Document{Name: "people", Seeds: []string{host + "/seed.ttl"}, Graphs: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := n.Follow(t.Context(), "people", crawler.RunOptions{Once: true}); err != nil {
@@ -73,7 +74,8 @@ func TestDumpsHoldAllTriplesAndForgetWhatIsWithdrawn(t *testing.T) {
 		}
 		w := get("/dumps/" + one.Name)
 		body := w.Body.Bytes()
-		if w.Code != 200 || int64(len(body)) != one.Size || w.Header().Get("ETag") != `"`+one.SHA256+`"` || w.Header().Get("Repr-Digest") == "" || w.Header().Get("Last-Modified") == "" || w.Header().Get("Content-Encoding") != "" {
+		if w.Code != 200 || int64(len(body)) != one.Size || w.Header().Get("ETag") != `"`+one.SHA256+`"` ||
+			w.Header().Get("Repr-Digest") == "" || w.Header().Get("Last-Modified") == "" || w.Header().Get("Content-Encoding") != "" {
 			t.Errorf("%s: %d, %d bytes, %v", one.Name, w.Code, len(body), w.Header())
 		}
 		if part := get("/dumps/"+one.Name, "Range", "bytes=2-5"); part.Code != 206 || !bytes.Equal(part.Body.Bytes(), body[2:6]) {
@@ -82,7 +84,8 @@ func TestDumpsHoldAllTriplesAndForgetWhatIsWithdrawn(t *testing.T) {
 		if same := get("/dumps/"+one.Name, "If-None-Match", `"`+one.SHA256+`"`); same.Code != 304 {
 			t.Errorf("%s: %d", one.Name, same.Code)
 		}
-		if got, want := countStatements(t, one.Kind, body), map[string]int{catalog.DumpNQuads: quads, catalog.DumpHDT: triples}[one.Kind]; got != want || want == 0 {
+		if got, want := countStatements(t, one.Kind, body),
+			map[string]int{catalog.DumpNQuads: quads, catalog.DumpHDT: triples}[one.Kind]; got != want || want == 0 {
 			t.Errorf("%s has %d statements, want %d", one.Name, got, want)
 		}
 	}
@@ -106,7 +109,8 @@ func TestDumpsHoldAllTriplesAndForgetWhatIsWithdrawn(t *testing.T) {
 	if found, _ := filepath.Glob(filepath.Join(restored, "dumps*")); len(found) > 0 {
 		t.Errorf("a backup has dumps: %q", found)
 	}
-	order := catalog.WithdrawalOrder{Targets: []string{host + "/latest.ttl", host + "/older.ttl", host + "/interrupted.ttl"}, Reason: "It names people.", Copies: true}
+	order := catalog.WithdrawalOrder{Targets: []string{host + "/latest.ttl", host + "/older.ttl", host + "/interrupted.ttl"},
+		Reason: "It names people.", Copies: true}
 	order.DryRun = true
 	if _, err := n.Withdraw(t.Context(), order); err != nil {
 		t.Fatal(err)

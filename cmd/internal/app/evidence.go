@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// lookForKeyEvery is how often keepEvidence looks whether there is something to sign, and asks again who has not vouched.
+	// lookForKeyEvery is how often keepEvidence looks whether there is something to sign, and asks again who has not
+	// vouched.
 	lookForKeyEvery = 10 * time.Minute
 	// vouchTime bounds what one witness or authority takes to answer.
 	vouchTime = time.Minute
@@ -46,8 +47,8 @@ func (n *Node) keepEvidence(ctx context.Context) error {
 	}
 }
 
-// Vouch asks the witnesses and the authority of the settings to vouch for the latest checkpoint of the transparency log, as
-// far as they have not done so recently.
+// Vouch asks the witnesses and the authority of the settings to vouch for the latest checkpoint of the transparency
+// log, as far as they have not done so recently.
 func (n *Node) Vouch(ctx context.Context) error {
 	latest, ok, err := n.Checkpoint()
 	if err != nil || !ok {
@@ -98,7 +99,8 @@ func (n *Node) askWitness(ctx context.Context, w config.Witness, latest transpar
 
 // TimeStamp asks the authority at an address to stamp a checkpoint, with a certificate that leads to one of
 // the roots, and stores its answer.
-func (n *Node) TimeStamp(ctx context.Context, c transparency.Checkpoint, address string, roots *x509.CertPool) (s timestamp.Stamp, err error) {
+func (n *Node) TimeStamp(ctx context.Context, c transparency.Checkpoint, address string, roots *x509.CertPool) (s timestamp.Stamp,
+	err error) {
 	digest, err := transparency.StampDigest(c.Note)
 	if err != nil {
 		return s, err
@@ -114,8 +116,8 @@ func (n *Node) TimeStamp(ctx context.Context, c transparency.Checkpoint, address
 	return s, nil
 }
 
-// vouchClient returns the client for those who vouch. It reaches only the networks that visits may reach, and follows no
-// redirect, since a request is for the address of the settings alone.
+// vouchClient returns the client for those who vouch. It reaches only the networks that visits may reach, and follows
+// no redirect, since a request is for the address of the settings alone.
 func (n *Node) vouchClient() *http.Client {
 	client := n.Fetcher.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -139,7 +139,8 @@ func TestStorageRootsLoseWhatWasTakenAwayAndImportsDoNotBringItBack(t *testing.T
 	if err != nil || len(versions) != 2 {
 		t.Fatalf("%d versions, %v", len(versions), err)
 	}
-	if _, err := n.Withdraw(t.Context(), catalog.WithdrawalOrder{Targets: []string{versions[0].ID}, Reason: "It names people."}); err != nil {
+	if _, err := n.Withdraw(t.Context(),
+		catalog.WithdrawalOrder{Targets: []string{versions[0].ID}, Reason: "It names people."}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := n.ApplyRetention(t.Context()); err != nil {
@@ -148,7 +149,8 @@ func TestStorageRootsLoseWhatWasTakenAwayAndImportsDoNotBringItBack(t *testing.T
 	if files, err := n.PurgeWithdrawn(t.Context(), nil); files != 2 || err != nil {
 		t.Fatalf("%d, %v", files, err)
 	}
-	exportTo(t, n, root, fmt.Sprintf("SELECT ?f { ?f <http://purl.org/dc/terms/hasVersion> ?v FILTER CONTAINS(STR(?f), %q) }", "other-data"))
+	exportTo(t, n, root, fmt.Sprintf("SELECT ?f { ?f <http://purl.org/dc/terms/hasVersion> ?v FILTER CONTAINS(STR(?f), %q) }",
+		"other-data"))
 	if found := o.search(root); len(found) > 0 {
 		t.Errorf("the root still has %q", found)
 	}
@@ -217,7 +219,8 @@ func sameVersions(t *testing.T, a, b *Node, urls ...string) {
 			continue
 		}
 		for i := range x {
-			if x[i].ID != y[i].ID || !x[i].At.Equal(y[i].At) || x[i].Digests != y[i].Digests || x[i].Size != y[i].Size || (x[i].Withdrawn == nil) != (y[i].Withdrawn == nil) {
+			if x[i].ID != y[i].ID || !x[i].At.Equal(y[i].At) || x[i].Digests != y[i].Digests || x[i].Size != y[i].Size ||
+				(x[i].Withdrawn == nil) != (y[i].Withdrawn == nil) {
 				t.Errorf("%s: version %d is %+v, and imported %+v", url, i, x[i], y[i])
 			}
 			if _, err := b.Archive.Open(t.Context(), y[i].ID); errors.Is(err, catalog.ErrWithdrawn) != (y[i].Withdrawn != nil) {
@@ -261,7 +264,8 @@ func TestABackupIsKnownBeforeItsFirstByte(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(w.found) != 1 || w.found[0].Kind != store.BackupCopy || len(after) != 1 || after[0].Name != w.found[0].Name || after[0].At.Before(w.found[0].At) {
+	if len(w.found) != 1 || w.found[0].Kind != store.BackupCopy || len(after) != 1 || after[0].Name != w.found[0].Name ||
+		after[0].At.Before(w.found[0].At) {
 		t.Errorf("known while it is written %v, and then %v", w.found, after)
 	}
 }

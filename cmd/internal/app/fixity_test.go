@@ -41,7 +41,8 @@ func TestAnArchiveThatStoppedWritingSaysSoEverywhereAndGoesOnReading(t *testing.
 	}
 	n.DB.StopWrites(errors.New("fsync log/1: input/output error"))
 
-	for path, body := range map[string]string{"/sparql": insert, "/post/resource": `{"href":"http://x.example/a.csv"}`, "/crawl/pause": ""} {
+	for path, body := range map[string]string{"/sparql": insert, "/post/resource": `{"href":"http://x.example/a.csv"}`,
+		"/crawl/pause": ""} {
 		w := ask(h, "POST", path, body)
 		if path == "/post/resource" { // of another type
 			r := httptest.NewRequest("POST", path, strings.NewReader(body))
@@ -49,18 +50,21 @@ func TestAnArchiveThatStoppedWritingSaysSoEverywhereAndGoesOnReading(t *testing.
 			w = httptest.NewRecorder()
 			h.ServeHTTP(w, r)
 		}
-		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || w.Header().Get("Content-Type") != "application/problem+json" ||
+		if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" ||
+			w.Header().Get("Content-Type") != "application/problem+json" ||
 			!strings.Contains(w.Body.String(), "input/output error") || !strings.Contains(w.Body.String(), "start the archive again") {
 			t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
 		}
 	}
-	if w := ask(h, "GET", "/readyz", ""); w.Code != 503 || !strings.Contains(w.Body.String(), "input/output error") || !json.Valid(w.Body.Bytes()) {
+	if w := ask(h, "GET", "/readyz", ""); w.Code != 503 || !strings.Contains(w.Body.String(), "input/output error") ||
+		!json.Valid(w.Body.Bytes()) {
 		t.Errorf("/readyz: %d %s", w.Code, w.Body)
 	}
 	if w := ask(h, "GET", "/healthz", ""); w.Code != 200 {
 		t.Errorf("/healthz: %d", w.Code)
 	}
-	if w := ask(h, "GET", "/metrics", ""); !strings.Contains(w.Body.String(), `odarchive_state{state="writes-stopped"} 1`) || !strings.Contains(w.Body.String(), `odarchive_scrub_rounds{part="database"}`) {
+	if w := ask(h, "GET", "/metrics", ""); !strings.Contains(w.Body.String(), `odarchive_state{state="writes-stopped"} 1`) ||
+		!strings.Contains(w.Body.String(), `odarchive_scrub_rounds{part="database"}`) {
 		t.Errorf("/metrics does not say so")
 	}
 	if w := ask(h, "GET", "/", ""); w.Code != 200 || !strings.Contains(w.Body.String(), "input/output error") {

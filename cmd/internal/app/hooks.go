@@ -15,7 +15,8 @@ func (n *Node) hooks() (*hooks.Sender, error) {
 		return nil, err
 	}
 	return hooks.New(hooks.Options{
-		Log: n.Archive, Client: n.Fetcher.Client(), UserAgent: n.Fetcher.UserAgent(), Mint: n.Mint, Hooks: list, Secret: secret, Logger: n.Log,
+		Log: n.Archive, Client: n.Fetcher.Client(), UserAgent: n.Fetcher.UserAgent(), Mint: n.Mint, Hooks: list, Secret: secret,
+		Logger: n.Log,
 	}), nil
 }
 
@@ -42,8 +43,8 @@ func (n *Node) startHooks(ctx context.Context) {
 // endOfHooks is how long a crawl that has ended waits for hooks. What they have not taken then, they get the next time.
 const endOfHooks = 20 * time.Second
 
-// BeginHooks sends what changes to the hooks while a crawl runs. The caller calls end after the crawl, which sends what is
-// left.
+// BeginHooks sends what changes to the hooks while a crawl runs. The caller calls end after the crawl, which sends what
+// is left.
 func (n *Node) BeginHooks(ctx context.Context) (end func(), err error) {
 	if len(n.Config.Hooks) == 0 || n.DB.ReadOnly() {
 		return func() {}, nil

@@ -32,7 +32,8 @@ func take(t *testing.T, n *Node, url string, all []capture) {
 			t.Fatal(err)
 		}
 		at := time.Date(2020, 1, 1, c.hour, 0, 0, 0, time.UTC)
-		if _, err := n.Pipeline.Import(t.Context(), crawler.Imported{URL: url, At: at, Status: 200, Header: http.Header{"Content-Type": {"text/csv"}}, Body: body}); err != nil {
+		if _, err := n.Pipeline.Import(t.Context(),
+			crawler.Imported{URL: url, At: at, Status: 200, Header: http.Header{"Content-Type": {"text/csv"}}, Body: body}); err != nil {
 			t.Fatal(err)
 		}
 		if err := body.Remove(); err != nil {
@@ -58,7 +59,8 @@ func told(t *testing.T, n *Node, url string, hours int) (s string, versions, vis
 	return s, stats.Versions, stats.Visits
 }
 
-// A capture that is older than the others with its bytes is a version, and so are they, since versions stay. All else is the same.
+// A capture that is older than the others with its bytes is a version, and so are they, since versions stay. All else
+// is the same.
 func TestCapturesOfAnotherArchiveTellTheSameInWhateverOrderAndHoweverOftenTheyCome(t *testing.T) {
 	t.Parallel()
 	const url, hours = "http://127.0.0.1:9/a.csv", 12
@@ -86,7 +88,8 @@ func TestCapturesOfAnotherArchiveTellTheSameInWhateverOrderAndHoweverOftenTheyCo
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		take(t, n, url, all)
 		if got, more, again := told(t, n, url, hours); got != want || more != versions || again != visits {
-			t.Fatalf("seed %d: imported again in the order %v: %d versions, %d visits before; %d, %d now\n%s", seed, all, versions, visits, more, again, got)
+			t.Fatalf("seed %d: imported again in the order %v: %d versions, %d visits before; %d, %d now\n%s", seed, all, versions, visits,
+				more, again, got)
 		}
 	}
 }

@@ -36,7 +36,8 @@ func corpus(rng *rand.Rand) map[string]planted {
 			row := 0
 			for k := range t.keys {
 				row++
-				fmt.Fprintf(&b, "%d,%s,%d,%.3f,%v,%s\n", row, k, rng.IntN(500), rng.Float64(), rng.IntN(2) == 0, []string{"new", "old", "gone", "lost", "planned"}[rng.IntN(5)])
+				fmt.Fprintf(&b, "%d,%s,%d,%.3f,%v,%s\n", row, k, rng.IntN(500), rng.Float64(), rng.IntN(2) == 0,
+					[]string{"new", "old", "gone", "lost", "planned"}[rng.IntN(5)])
 			}
 			t.body = b.String()
 			all[fmt.Sprintf("/%d-%d.csv", pool, n)] = t
@@ -119,7 +120,8 @@ func TestPlantedJoinsAreFoundOverHTTPAndBySPARQL(t *testing.T) {
 		}
 	}
 	precision, recall := float64(right)/float64(right+wrong), float64(right)/float64(right+missed)
-	t.Logf("%d tables: %d joins found, %d wrong, %d missed: precision %.3f, recall %.3f", len(tables), right, wrong, missed, precision, recall)
+	t.Logf("%d tables: %d joins found, %d wrong, %d missed: precision %.3f, recall %.3f", len(tables), right, wrong, missed, precision,
+		recall)
 	if precision < 0.95 || recall < 0.95 || right == 0 {
 		t.Errorf("precision %.3f, recall %.3f of %d", precision, recall, right+missed)
 	}

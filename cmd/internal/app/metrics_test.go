@@ -46,7 +46,8 @@ func TestTheMetricsToAlertOnExist(t *testing.T) {
 		t.Fatalf("%d metrics on the page", len(names))
 	}
 	for _, one := range names {
-		if !strings.Contains(text, "\n"+one[1]+"{") && !strings.Contains(text, "\n"+one[1]+" ") && !strings.Contains(text, "\n"+one[1]+"_bucket{") {
+		if !strings.Contains(text, "\n"+one[1]+"{") && !strings.Contains(text, "\n"+one[1]+" ") &&
+			!strings.Contains(text, "\n"+one[1]+"_bucket{") {
 			t.Errorf("%s is not at /metrics", one[1])
 		}
 	}
@@ -89,7 +90,8 @@ func TestTheCrawlOverTimeIsShown(t *testing.T) {
 	group.Wait()
 	ask(h, "POST", "/crawl/pause?why=%3Cnight%3E", "")
 	for path, wants := range map[string][]string{
-		"/crawls":                      {`<svg class="plot columns"`, "failed, refused or put off", "<td>http-status</td><td class=\"n\">1</td>", "pause the crawl", "&lt;night&gt;"},
+		"/crawls": {`<svg class="plot columns"`, "failed, refused or put off",
+			"<td>http-status</td><td class=\"n\">1</td>", "pause the crawl", "&lt;night&gt;"},
 		"/crawls?span=year":            {`aria-current="true">last year`, "<svg"},
 		"/crawls?span=%22%3E%3Cscript": {`aria-current="true">last day`},
 		"/crawl/series?step=24h":       {`"http-status":1`, `"no-version":1`},

@@ -18,7 +18,8 @@ import (
 	"odarchive/crawler/exchange/warc"
 )
 
-// optingOut is a host with files that it asks not to keep, in several ways. All of them have the word KEEPME or DONTKEEP.
+// optingOut is a host with files that it asks not to keep, in several ways. All of them have the word KEEPME or
+// DONTKEEP.
 func optingOut() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/csv")
@@ -106,15 +107,18 @@ func importNeverKept(t *testing.T, n *Node) {
 	}
 	w := warc.NewWriter(f)
 	for _, url := range []string{"http://other.example/people/x.csv", "http://other.example/x.csv"} {
-		err := w.Write(&warc.Record{Header: warc.Header{{Name: "WARC-Type", Value: warc.Resource}, {Name: "WARC-Record-ID", Value: warc.NewID()},
-			{Name: "WARC-Date", Value: "2020-01-02T03:04:05Z"}, {Name: "WARC-Target-URI", Value: url}, {Name: "Content-Type", Value: "text/csv"}},
+		err := w.Write(&warc.Record{
+			Header: warc.Header{{Name: "WARC-Type", Value: warc.Resource}, {Name: "WARC-Record-ID", Value: warc.NewID()},
+				{Name: "WARC-Date", Value: "2020-01-02T03:04:05Z"}, {Name: "WARC-Target-URI", Value: url},
+				{Name: "Content-Type", Value: "text/csv"}},
 			Block: strings.NewReader("a,b\n1," + url + "\n")})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	defer f.Close()
-	done, err := n.ImportWARC(t.Context(), wacz.File{Name: name, ReaderAt: f, Size: w.Offset()}, false, func(f warc.Fault) { t.Errorf("%v", f) }, func(int, int) {})
+	done, err := n.ImportWARC(t.Context(), wacz.File{Name: name, ReaderAt: f, Size: w.Offset()}, false,
+		func(f warc.Fault) { t.Errorf("%v", f) }, func(int, int) {})
 	if err != nil || done.Versions != 1 || done.Withdrawn != 1 {
 		t.Errorf("%+v, %v", done, err)
 	}

@@ -46,8 +46,10 @@ func pageFiles(page string) (files []string) {
 func statistics(t *testing.T) (searched, string) {
 	t.Helper()
 	files := map[string]string{
-		"/population-vienna-2023.csv": "district,population\nFavoriten,1\nSimmering,2\n", "/population-vienna-2024.csv": "district,population\nFavoriten,3\nSimmering,4\nSimmering,5\n",
-		"/population-vienna.json": `[{"district":"Favoriten","population":1}]`, "/population-graz.csv": "district,population\nLend,1\n", "/trees-vienna.csv": "district,tree\nFavoriten,oak\nFavoriten,elm\n", "/budget.csv": "line,amount\nschools,1\n",
+		"/population-vienna-2023.csv": "district,population\nFavoriten,1\nSimmering,2\n",
+		"/population-vienna-2024.csv": "district,population\nFavoriten,3\nSimmering,4\nSimmering,5\n",
+		"/population-vienna.json":     `[{"district":"Favoriten","population":1}]`, "/population-graz.csv": "district,population\nLend,1\n",
+		"/trees-vienna.csv": "district,tree\nFavoriten,oak\nFavoriten,elm\n", "/budget.csv": "line,amount\nschools,1\n",
 	}
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, ok := files[r.URL.Path]
@@ -169,7 +171,8 @@ func TestJourneyFromAQuestionToTheFiles(t *testing.T) {
 		t.Fatalf("files %q", files)
 	}
 	// All files are of today, so the facet of time says nothing and is left out. Its filter works nevertheless.
-	m := regexp.MustCompile(`<link rel="alternate" type="application/atom\+xml" title="Changes" href="(/feed.atom\?q=[^"]+)"`).FindStringSubmatch(page)
+	m := regexp.MustCompile(
+		`<link rel="alternate" type="application/atom\+xml" title="Changes" href="(/feed.atom\?q=[^"]+)"`).FindStringSubmatch(page)
 	if m == nil {
 		t.Fatal("no feed of the search")
 	}
@@ -177,12 +180,14 @@ func TestJourneyFromAQuestionToTheFiles(t *testing.T) {
 		t.Errorf("feed of the search: %s", feed)
 	}
 	page = s.get("/search?q=vienna+population+type:csv+since:30d", "text/html")
-	form := regexp.MustCompile(`(?s)<form class="zip" action="([^"]+)" method="get">\s*<input type="hidden" name="q" value="([^"]*)">`).FindStringSubmatch(page)
+	form := regexp.MustCompile(
+		`(?s)<form class="zip" action="([^"]+)" method="get">\s*<input type="hidden" name="q" value="([^"]*)">`).FindStringSubmatch(page)
 	if form == nil {
 		t.Fatalf("no download on the page: %s", page)
 	}
 	names := zipped(t, s.get(form[1]+"?q="+url.QueryEscape(html.UnescapeString(form[2])), "*/*"))
-	if len(names) != 2 || !strings.Contains(fmt.Sprint(names), "population-vienna-2023.csv") || !strings.Contains(fmt.Sprint(names), "population-vienna-2024.csv") {
+	if len(names) != 2 || !strings.Contains(fmt.Sprint(names), "population-vienna-2023.csv") ||
+		!strings.Contains(fmt.Sprint(names), "population-vienna-2024.csv") {
 		t.Errorf("the zip has %q", names)
 	}
 	empty := s.get("/search?q=\"nothing+of+this+kind\"", "text/html")

@@ -38,7 +38,8 @@ func TestAMemberThatCannotBeUnpackedIsLeftOutOfTheZip(t *testing.T) {
 	h := crawled(t, web.URL+"/all.zip")
 	ask := func(path, filter string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest("GET", path+"?q="+url.QueryEscape("SELECT ?m { ?v <http://purl.org/dc/terms/hasPart> ?m "+filter+"}"), nil))
+		h.ServeHTTP(w, httptest.NewRequest("GET",
+			path+"?q="+url.QueryEscape("SELECT ?m { ?v <http://purl.org/dc/terms/hasPart> ?m "+filter+"}"), nil))
 		return w
 	}
 	answer := ask("/get/files/sparql", "")
@@ -53,7 +54,8 @@ func TestAMemberThatCannotBeUnpackedIsLeftOutOfTheZip(t *testing.T) {
 	for _, f := range got.File {
 		names = append(names, f.Name[strings.LastIndex(f.Name, "/")+1:])
 	}
-	if want := []string{"first.csv", "last.csv", "manifest.json", "metadata.ttl", "ro-crate-metadata.json"}; !slices.Equal(slices.Sorted(slices.Values(names)), want) {
+	if want := []string{"first.csv", "last.csv", "manifest.json", "metadata.ttl",
+		"ro-crate-metadata.json"}; !slices.Equal(slices.Sorted(slices.Values(names)), want) {
 		t.Errorf("the zip holds %q, want %q", names, want)
 	}
 	f, err := got.Open("manifest.json")
@@ -67,10 +69,12 @@ func TestAMemberThatCannotBeUnpackedIsLeftOutOfTheZip(t *testing.T) {
 		!strings.HasSuffix(manifest.LeftOut[0].Version, "/member/broken.csv") || !strings.Contains(manifest.LeftOut[0].Why, "damaged") {
 		t.Errorf("manifest.json: %+v %v", manifest, err)
 	}
-	if count := ask("/get/files/sparql/count", ""); !strings.Contains(count.Body.String(), `"files": 2`) || !strings.Contains(count.Body.String(), `"leftOut": 1`) {
+	if count := ask("/get/files/sparql/count", ""); !strings.Contains(count.Body.String(), `"files": 2`) ||
+		!strings.Contains(count.Body.String(), `"leftOut": 1`) {
 		t.Errorf("count: %s", count.Body)
 	}
-	if none := ask("/get/files/sparql", `FILTER(CONTAINS(STR(?m), "broken"))`); none.Code != 422 || !strings.Contains(none.Body.String(), "broken.csv") {
+	if none := ask("/get/files/sparql", `FILTER(CONTAINS(STR(?m), "broken"))`); none.Code != 422 ||
+		!strings.Contains(none.Body.String(), "broken.csv") {
 		t.Errorf("nothing else selected: %d %s", none.Code, none.Body)
 	}
 }

@@ -105,8 +105,8 @@ func (o *outsider) has(b []byte, deflated bool) bool {
 	return false
 }
 
-// hasSnapped reports whether a table of the database has one of the words in a block compressed with Snappy, which begins
-// like nothing else.
+// hasSnapped reports whether a table of the database has one of the words in a block compressed with Snappy, which
+// begins like nothing else.
 func (o *outsider) hasSnapped(b []byte) bool {
 	for i := range b {
 		if o.plain(unsnap(b[i:])) {

@@ -86,8 +86,10 @@ func endpointOf(t *testing.T) (url string, s *triplestore.Store) {
 	if s, err = triplestore.Open(db, triplestore.Options{}); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}), Store: sparql.StoreOf(s.View, s.Update),
-		Snapshot: func() (term.Dataset, func()) { sn := s.Snapshot(); return sn, sn.Release }, Authorise: func(*http.Request) error { return nil }}))
+	server := httptest.NewServer(
+		protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}), Store: sparql.StoreOf(s.View, s.Update),
+			Snapshot:  func() (term.Dataset, func()) { sn := s.Snapshot(); return sn, sn.Release },
+			Authorise: func(*http.Request) error { return nil }}))
 	t.Cleanup(func() {
 		server.Close()
 		_ = errors.Join(s.Close(), db.Close())
@@ -95,8 +97,8 @@ func endpointOf(t *testing.T) (url string, s *triplestore.Store) {
 	return server.URL + "/sparql", s
 }
 
-// sinksOf returns a function that brings copies of a node's triples up to date: files and HDT files below a directory, and
-// an endpoint.
+// sinksOf returns a function that brings copies of a node's triples up to date: files and HDT files below a directory,
+// and an endpoint.
 func sinksOf(t *testing.T, n *Node, dir, endpoint, graph string) func() {
 	t.Helper()
 	remote, err := sink.NewSPARQL(sink.SPARQLOptions{Update: endpoint, Base: n.Mint.Base})
@@ -137,7 +139,8 @@ func importTurtle(t *testing.T, n *Node, url, text string) {
 	t.Helper()
 	to := n.Preserved()
 	v := preserve.Version{URL: url, Time: time.Now(), Size: int64(len(text)), Header: map[string][]string{"Content-Type": {"text/turtle"}}}
-	err := errors.Join(to.Begin(t.Context(), preserve.Object{URL: url}), to.Version(t.Context(), v, strings.NewReader(text)), to.End(t.Context()), to.Close(t.Context()))
+	err := errors.Join(to.Begin(t.Context(), preserve.Object{URL: url}), to.Version(t.Context(), v, strings.NewReader(text)),
+		to.End(t.Context()), to.Close(t.Context()))
 	if err != nil || to.Count.Versions != 1 {
 		t.Fatalf("%+v, %v", to.Count, err)
 	}
@@ -149,7 +152,8 @@ func TestStatementsOfWithdrawnDocumentsAreNowhere(t *testing.T) {
 	n := openNode(t, func(*config.Config) {})
 	follow := func() {
 		t.Helper()
-		if _, err := n.Campaigns.Run(t.Context(), campaign.Document{Name: "people", Seeds: []string{host + "/seed.ttl"}, Graphs: true}); err != nil {
+		if _, err := n.Campaigns.Run(t.Context(),
+			campaign.Document{Name: "people", Seeds: []string{host + "/seed.ttl"}, Graphs: true}); err != nil {
 			t.Fatal(err)
 		}
 		if now, _, err := n.Follow(t.Context(), "people", crawler.RunOptions{Once: true}); err != nil || now.State != campaign.Finished {
@@ -178,7 +182,8 @@ func TestStatementsOfWithdrawnDocumentsAreNowhere(t *testing.T) {
 	var large []term.Quad                                                    // of a visit that does not come to its end
 	for i := range 9000 {
 		number := (uint64(i) + 1) * 0x9E3779B97F4A7C15 // which compresses badly
-		large = append(large, term.Quad{S: term.IRI(fmt.Sprintf("urn:%x", number)), P: term.IRI("urn:" + secretColumn), O: term.String(fmt.Sprint(secretValue, number*number))})
+		large = append(large, term.Quad{S: term.IRI(fmt.Sprintf("urn:%x", number)), P: term.IRI("urn:" + secretColumn),
+			O: term.String(fmt.Sprint(secretValue, number*number))})
 	}
 	if _, err := n.Graphs.Prepare(t.Context(), host+"/large.ttl", large); err != nil {
 		t.Fatal(err)

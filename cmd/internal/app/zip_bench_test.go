@@ -25,8 +25,8 @@ import (
 
 // BenchmarkZipOfAQuery asks a whole archive for the zip of a query that selects every version: how long until the first
 // byte, the query and the look-up of every version included, and how the heap grows while the zip is sent.
-// $ODARCHIVE_BENCH_FILES says how many files there are, and $ODARCHIVE_BENCH_DATA, where the archive is kept for the next time:
-// making one of 100,000 files takes minutes.
+// $ODARCHIVE_BENCH_FILES says how many files there are, and $ODARCHIVE_BENCH_DATA, where the archive is kept for the
+// next time: making one of 100,000 files takes minutes.
 func BenchmarkZipOfAQuery(b *testing.B) {
 	files := 5_000
 	if s := os.Getenv("ODARCHIVE_BENCH_FILES"); s != "" {
@@ -85,7 +85,8 @@ func fill(b *testing.B, n *Node, files int) {
 	var refs [contents]content.Ref
 	for i := range min(contents, files) {
 		var err error
-		if refs[i], err = n.Content.Put(b.Context(), strings.NewReader(fmt.Sprintf("id,name\n%d,%x\n", i, i*2654435761)), content.PutOptions{}); err != nil {
+		if refs[i], err = n.Content.Put(b.Context(), strings.NewReader(fmt.Sprintf("id,name\n%d,%x\n", i, i*2654435761)),
+			content.PutOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -95,8 +96,10 @@ func fill(b *testing.B, n *Node, files int) {
 		g.Go(func() error {
 			_, err := n.Archive.Commit(ctx, archive.Visit{
 				Activity: catalog.Activity{URL: address(i), Start: at, End: at.Add(time.Second), Outcome: catalog.Archived, Status: 200},
-				Kept: &archive.Kept{Ref: refs[i%contents], Type: "text/csv", Charset: "utf-8", FileName: fmt.Sprintf("%d.csv", i), ETag: `"abc"`,
-					Headers: map[string][]string{"Content-Type": {"text/csv"}, "Date": {"Sat, 21 Nov 2026 06:00:00 GMT"}, "Server": {"nginx"}, "Etag": {`"abc"`}}},
+				Kept: &archive.Kept{Ref: refs[i%contents], Type: "text/csv", Charset: "utf-8", FileName: fmt.Sprintf("%d.csv", i),
+					ETag: `"abc"`,
+					Headers: map[string][]string{"Content-Type": {"text/csv"}, "Date": {"Sat, 21 Nov 2026 06:00:00 GMT"},
+						"Server": {"nginx"}, "Etag": {`"abc"`}}},
 			}, nil)
 			return err
 		})

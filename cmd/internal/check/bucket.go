@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// checkBucket compares what is in the bucket of closed packs with what was uploaded: by a listing, or with Deep by reading
-// all of it.
+// checkBucket compares what is in the bucket of closed packs with what was uploaded: by a listing, or with Deep by
+// reading all of it.
 func (c *Checker) checkBucket(ctx context.Context, f *found, progress func(done, total int64)) (err error) {
 	f.remote, err = c.Store.Content.CheckRemote(ctx, c.Deep, c.Rate, progress)
 	for _, fault := range f.remote {

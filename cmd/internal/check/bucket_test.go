@@ -93,11 +93,13 @@ func TestARepairNamesWhatIsLostInTheBucketAndGoesOn(t *testing.T) {
 					run = deep
 				}
 				r := run(t, cfg, true)
-				if r.Err(true) == nil || len(r.Damaged) > 0 || len(r.NewlyLost) != 1 || !strings.Contains(r.NewlyLost[0], "/a.bin has no bytes any more") {
+				if r.Err(true) == nil || len(r.Damaged) > 0 || len(r.NewlyLost) != 1 ||
+					!strings.Contains(r.NewlyLost[0], "/a.bin has no bytes any more") {
 					t.Errorf("repair: %v, %+v", r.Err(true), r)
 				}
 				r = deep(t, cfg, false)
-				if r.Err(false) != nil || !slices.ContainsFunc(r.Lost, func(l string) bool { return strings.Contains(l, "has no bytes any more") }) {
+				if r.Err(false) != nil ||
+					!slices.ContainsFunc(r.Lost, func(l string) bool { return strings.Contains(l, "has no bytes any more") }) {
 					t.Errorf("afterwards: %v, %+v", r.Err(false), r)
 				}
 			})
@@ -139,7 +141,8 @@ func TestAServerReadsItsBucketWhenACheckAsksForIt(t *testing.T) {
 	if err := os.WriteFile(object, harmed, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if r := ask(`{"deep": true}`); r.Err(false) == nil || !strings.Contains(r.Err(false).Error(), "check --deep --repair") || r.Bucket == nil || !r.Bucket.Read {
+	if r := ask(`{"deep": true}`); r.Err(false) == nil || !strings.Contains(r.Err(false).Error(), "check --deep --repair") ||
+		r.Bucket == nil || !r.Bucket.Read {
 		t.Errorf("reading: %v, %+v", r.Err(false), r)
 	}
 	if r := ask(`{"deep": true, "repair": true}`); r.Err(true) != nil || len(r.Mended) == 0 {
@@ -174,7 +177,8 @@ func TestFilesOfPacksInABucketAreSalvaged(t *testing.T) {
 		t.Errorf("of a truncated object: %+v, %v", r, err)
 	}
 	cfg.Bytes = "s3://nowhere/x?endpoint=http://127.0.0.1:1&region=a"
-	if _, err := store.Salvage(t.Context(), cfg, "", slog.New(slog.DiscardHandler), func(store.Salvaged) error { return nil }); err == nil || !strings.Contains(err.Error(), "--bytes none") {
+	if _, err := store.Salvage(t.Context(), cfg, "", slog.New(slog.DiscardHandler),
+		func(store.Salvaged) error { return nil }); err == nil || !strings.Contains(err.Error(), "--bytes none") {
 		t.Errorf("a bucket that is away: %v", err)
 	}
 }
@@ -188,8 +192,8 @@ func removeAll(names ...string) error {
 	return nil
 }
 
-// The directory of a writer that was replaced has packs that are only in the bucket. They are read from there, also if the
-// command does not name it and the new writer has not been reached yet.
+// The directory of a writer that was replaced has packs that are only in the bucket. They are read from there, also if
+// the command does not name it and the new writer has not been reached yet.
 func TestADirectoryThatWasReplacedIsCheckedWithItsBucket(t *testing.T) {
 	t.Parallel()
 	cfg, _ := coldArchive(t)

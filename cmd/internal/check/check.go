@@ -132,7 +132,9 @@ func (c *Checker) Check(ctx context.Context, repair bool, since time.Time, progr
 
 // examine is one pass over everything. Each stage relies on those before it.
 func (c *Checker) examine(ctx context.Context, since time.Time, progress Progress) (*found, error) {
-	f := &found{files: map[content.Digest]string{}, report: Report{Damaged: []string{}, Mended: []string{}, Repaired: []string{}, Lost: []string{}, NewlyLost: []string{}, Waste: []string{}}}
+	f := &found{files: map[content.Digest]string{},
+		report: Report{Damaged: []string{}, Mended: []string{}, Repaired: []string{}, Lost: []string{}, NewlyLost: []string{},
+			Waste: []string{}}}
 	defer func() { // after the stages, which may have found more
 		f.addMended(c.Store.DescriptionDamages(), since)
 		for _, part := range c.Store.ScrubbedParts() {
@@ -143,7 +145,8 @@ func (c *Checker) examine(ctx context.Context, since time.Time, progress Progres
 		name string
 		run  func(context.Context, *found, func(done, total int64)) error
 	}{
-		{"losses", c.checkLosses}, {"database", c.checkDatabase}, {"triples", c.checkTriples}, {"bucket", c.checkBucket}, {"packs", c.checkPacks},
+		{"losses", c.checkLosses}, {"database", c.checkDatabase}, {"triples", c.checkTriples}, {"bucket", c.checkBucket},
+		{"packs", c.checkPacks},
 		{"versions", c.checkVersions}, {"records", c.checkDescribed}, {"activities", c.checkActivities},
 		{"graphs", c.checkGraphs}, {"events", c.checkEvents}, {"transparency log", c.checkLeaves},
 		{"figures", c.checkFigures}, {"frontier", c.checkFrontier}, {"dumps", c.checkDumps},
@@ -212,19 +215,20 @@ const maxDamagesOfPack = 10
 
 func (c *Checker) checkPacks(ctx context.Context, f *found, progress func(done, total int64)) error {
 	listed := map[string]int{}
-	verified, err := c.Store.Content.Verify(ctx, content.VerifyOptions{Deep: true, SkipCold: !c.Deep, Suspects: f.remote, Progress: progress, Damaged: func(d content.Damage) {
-		if len(d.Files) == 0 && !d.Healable && !d.Unsealed {
-			f.report.Waste = append(f.report.Waste, d.Error()) // needed by no file
-			return
-		}
-		f.unsound = true
-		if listed[d.Pack]++; d.Pack == "" || listed[d.Pack] <= maxDamagesOfPack {
-			f.damage("%s", d.Error())
-		}
-		for _, file := range d.Files {
-			f.files[file] = d.Error()
-		}
-	}})
+	verified, err := c.Store.Content.Verify(ctx,
+		content.VerifyOptions{Deep: true, SkipCold: !c.Deep, Suspects: f.remote, Progress: progress, Damaged: func(d content.Damage) {
+			if len(d.Files) == 0 && !d.Healable && !d.Unsealed {
+				f.report.Waste = append(f.report.Waste, d.Error()) // needed by no file
+				return
+			}
+			f.unsound = true
+			if listed[d.Pack]++; d.Pack == "" || listed[d.Pack] <= maxDamagesOfPack {
+				f.damage("%s", d.Error())
+			}
+			for _, file := range d.Files {
+				f.files[file] = d.Error()
+			}
+		}})
 	// Until the pack is sealed, damaged waste in it has no parity, nor has anything beside it.
 	f.unsound = f.unsound || slices.ContainsFunc(c.Store.Content.Damages(), func(d disk.Damage) bool { return d.Mended.IsZero() })
 	for _, pack := range slices.Sorted(maps.Keys(listed)) {
@@ -233,7 +237,8 @@ func (c *Checker) checkPacks(ctx context.Context, f *found, progress func(done, 
 		}
 	}
 	if err == nil {
-		f.report.Packs, f.report.Bytes, f.report.Files = catalog.Counted(verified.Packs), catalog.Counted(verified.Bytes), catalog.Counted(verified.Files)
+		f.report.Packs, f.report.Bytes, f.report.Files = catalog.Counted(verified.Packs), catalog.Counted(verified.Bytes),
+			catalog.Counted(verified.Files)
 		f.report.Segments = catalog.Counted(verified.Segments)
 	}
 	return err

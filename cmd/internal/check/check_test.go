@@ -34,7 +34,9 @@ func TestALossIsDamageUntilARepairHasNamedIt(t *testing.T) {
 	dir := t.TempDir()
 	n, err := openIn(t, dir, "http://a.example/", store.Options{Create: true})
 	if err == nil {
-		err = n.SetSetting(t.Context(), "app/losses", `[{"file":"log/1.log","offset":7,"why":"torn","found":"2026-11-22T15:00:00Z","mended":"2026-11-22T15:00:01Z","how":"tables","lost":"2 write sets","named":false}]`)
+		err = n.SetSetting(t.Context(), "app/losses",
+			`[{"file":"log/1.log","offset":7,"why":"torn","found":"2026-11-22T15:00:00Z","mended":"2026-11-22T15:00:01Z","how":"tables","`+
+				`lost":"2 write sets","named":false}]`)
 	}
 	closeNode(t, n, err)
 	for i, c := range []struct {
@@ -46,7 +48,8 @@ func TestALossIsDamageUntilARepairHasNamedIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := n.Check(t.Context(), c.repair, time.Time{}, nil)
-		if err != nil || len(r.Damaged) != c.damaged || len(r.NewlyLost) != c.newlyLost || len(r.Lost) != c.lost || (r.Err(c.repair) != nil) != c.fails {
+		if err != nil || len(r.Damaged) != c.damaged || len(r.NewlyLost) != c.newlyLost || len(r.Lost) != c.lost ||
+			(r.Err(c.repair) != nil) != c.fails {
 			t.Errorf("check %d: %+v, %v, %v", i, r, r.Err(c.repair), err)
 		}
 		closeNode(t, n, nil)
@@ -79,10 +82,12 @@ func TestVersionsThatNoTripleNamesAreMissedAndDescribedAgain(t *testing.T) {
 		t.Fatalf("before: %+v", r)
 	}
 	whole := all()
-	if _, err := n.Update(t.Context(), "DELETE WHERE { <"+host+"/a.csv> <http://purl.org/dc/terms/hasVersion> ?v . ?v ?p ?o }"); err != nil {
+	if _, err := n.Update(t.Context(),
+		"DELETE WHERE { <"+host+"/a.csv> <http://purl.org/dc/terms/hasVersion> ?v . ?v ?p ?o }"); err != nil {
 		t.Fatal(err)
 	}
-	if r := run(false); r.Err(false) == nil || !slices.ContainsFunc(r.Damaged, func(d string) bool { return strings.Contains(d, "1 versions are not described") }) {
+	if r := run(false); r.Err(false) == nil ||
+		!slices.ContainsFunc(r.Damaged, func(d string) bool { return strings.Contains(d, "1 versions are not described") }) {
 		t.Errorf("%+v", r)
 	}
 	if r := run(true); r.Err(true) != nil || !maps.Equal(all(), whole) {
@@ -111,7 +116,8 @@ func TestAStretchThatIsDescribedBelowTwoBasesIsDamageThatARepairMends(t *testing
 	n.Mint.Former = []string{"http://b.example/"}
 	n.Archive = archive.New(n.Mint, n.DB, n.Triples, n.Content)
 	r, err := n.Check(t.Context(), false, time.Time{}, nil)
-	if err != nil || !slices.ContainsFunc(r.Damaged, func(d string) bool { return strings.Contains(d, "1 stretches of visits are described twice") }) {
+	if err != nil || !slices.ContainsFunc(r.Damaged,
+		func(d string) bool { return strings.Contains(d, "1 stretches of visits are described twice") }) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if r, err = n.Check(t.Context(), true, time.Time{}, nil); err != nil || len(r.Damaged) > 0 || len(r.Repaired) != 1 {
@@ -141,7 +147,8 @@ func TestVisitsWhoseRecordCannotBeReadAreNamedAndGivenUp(t *testing.T) {
 	if acts, err := n.Archive.Activities(t.Context(), catalog.ActivityQuery{URL: v.URL}); err != nil || len(acts) != 0 {
 		t.Errorf("visits: %+v, %v", acts, err)
 	}
-	if acts, err := n.Archive.Activities(t.Context(), catalog.ActivityQuery{}); err != nil || len(acts) == 0 || slices.ContainsFunc(acts, func(a catalog.Activity) bool { return a.URL == v.URL }) {
+	if acts, err := n.Archive.Activities(t.Context(), catalog.ActivityQuery{}); err != nil || len(acts) == 0 ||
+		slices.ContainsFunc(acts, func(a catalog.Activity) bool { return a.URL == v.URL }) {
 		t.Errorf("visits of all files: %+v, %v", acts, err)
 	}
 	if _, err := n.Archive.MendActivities(t.Context()); err != nil { // as a rebase does
@@ -179,9 +186,11 @@ func TestADamagedRecordOfAnExchangeIsNamedAndGivenUp(t *testing.T) {
 		t.Errorf("%+v, %v", f.Exchange, err)
 	}
 	want := "what was on the wire for version " + v.ID + " of " + v.URL + " cannot be read"
-	// The leaf of the version has its digest of the head from there. It is stored whole before the exchange is given up.
+	// The leaf of the version has its digest of the head from there. It is stored whole before the exchange is given
+	// up.
 	leaf := func(s string) bool {
-		return strings.HasPrefix(s, "transparency log: leaf ") && strings.HasSuffix(s, " has a record of its version "+v.ID+" that cannot be read; its parity has it")
+		return strings.HasPrefix(s, "transparency log: leaf ") &&
+			strings.HasSuffix(s, " has a record of its version "+v.ID+" that cannot be read; its parity has it")
 	}
 	for i, c := range []struct {
 		repair         bool
@@ -254,7 +263,8 @@ func TestTheLogOfEventsIsChecked(t *testing.T) {
 		"2 events have versions":      {[]byte("n"), []byte{1, 2, 1, 0, 0, 0, 0}},
 	} {
 		change([][2][]byte{damage})
-		if r := run(false); r.Err(false) == nil || !slices.ContainsFunc(r.Damaged, func(d string) bool { return strings.Contains(d, want) }) {
+		if r := run(false); r.Err(false) == nil ||
+			!slices.ContainsFunc(r.Damaged, func(d string) bool { return strings.Contains(d, want) }) {
 			t.Errorf("%s: %+v", want, r)
 		}
 		change(kept)
@@ -266,7 +276,8 @@ func TestTheLogOfEventsIsChecked(t *testing.T) {
 		all = append(all, [2][]byte{one[0], nil})
 	}
 	change(all)
-	if r := run(false); r.Err(false) == nil || !slices.ContainsFunc(r.Damaged, func(d string) bool { return strings.Contains(d, "2 versions are missing") }) {
+	if r := run(false); r.Err(false) == nil ||
+		!slices.ContainsFunc(r.Damaged, func(d string) bool { return strings.Contains(d, "2 versions are missing") }) {
 		t.Errorf("%+v", r)
 	}
 	if r := run(true); r.Err(true) != nil {
@@ -343,7 +354,8 @@ func TestADamagedDumpIsNamedAndRemovedByARepair(t *testing.T) {
 	}{{false, 1, 0, 1}, {true, 0, 1, 1}, {false, 0, 0, 1}} {
 		r, err := n.Check(t.Context(), c.repair, time.Time{}, nil)
 		left, _, failed := n.Dumps.List()
-		if err != nil || failed != nil || len(r.Damaged) != c.damaged || len(r.Repaired) != c.repaired || len(r.NewlyLost) != 0 || len(left) != c.left {
+		if err != nil || failed != nil || len(r.Damaged) != c.damaged || len(r.Repaired) != c.repaired || len(r.NewlyLost) != 0 ||
+			len(left) != c.left {
 			t.Errorf("check %d: %+v, %v, %d left", i, r, err, len(left))
 		}
 		for _, said := range append(r.Damaged, r.Repaired...) {
@@ -376,7 +388,8 @@ func TestAFigureThatDamageKeptFromBeingCountedIsNotZero(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := stored()
-	if raw, err := json.Marshal(r); err != nil || r.Triples.Known() || strings.Contains(string(raw), `"triples"`) || !strings.Contains(string(raw), `"versions":2`) {
+	if raw, err := json.Marshal(r); err != nil || r.Triples.Known() || strings.Contains(string(raw), `"triples"`) ||
+		!strings.Contains(string(raw), `"versions":2`) {
 		t.Errorf("a damaged log: %s, %v", raw, err)
 	}
 	closeNode(t, n, nil)

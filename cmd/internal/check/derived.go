@@ -26,8 +26,8 @@ var errOtherMoment = errors.New("written to meanwhile")
 // errStop ends a reading early.
 var errStop = errors.New("stop")
 
-// checkDescribed looks for versions that no triple names. It does not compare the other triples: what describes a version
-// differs between releases, and harvests and users add triples of their own.
+// checkDescribed looks for versions that no triple names. It does not compare the other triples: what describes a
+// version differs between releases, and harvests and users add triples of their own.
 func (c *Checker) checkDescribed(ctx context.Context, f *found, progress func(done, total int64)) (err error) {
 	for range derivedTries {
 		var missing int
@@ -43,8 +43,8 @@ func (c *Checker) checkDescribed(ctx context.Context, f *found, progress func(do
 	return nil // the archive is too busy to compare
 }
 
-// checkActivities looks for visits whose records cannot be read, and for stretches of visits that are described twice, as older
-// programs did when the archive's base changed.
+// checkActivities looks for visits whose records cannot be read, and for stretches of visits that are described twice,
+// as older programs did when the archive's base changed.
 func (c *Checker) checkActivities(ctx context.Context, f *found, _ func(done, total int64)) error {
 	unreadable, url, err := c.Store.Archive.CheckVisits(ctx)
 	if unreadable > 0 {
@@ -81,8 +81,8 @@ func (c *Checker) missingTriples(ctx context.Context, progress func(done, total 
 // hasVersion is the predicate of the triple by which a version is found.
 const hasVersion = term.Key("<" + dcterms.HasVersion)
 
-// eachMissing calls f, until it returns false, with the missing triples of versions that the store does not name below any
-// base the archive was used with. If records and triples are not of one moment, it returns errOtherMoment.
+// eachMissing calls f, until it returns false, with the missing triples of versions that the store does not name below
+// any base the archive was used with. If records and triples are not of one moment, it returns errOtherMoment.
 func (c *Checker) eachMissing(ctx context.Context, progress func(done, total int64), f func(term.Quad) bool) error {
 	sn := c.Store.Triples.Snapshot()
 	defer sn.Release()
@@ -184,7 +184,8 @@ func (c *contained) missing(quads []term.Quad, bases []string) (missing []term.Q
 		has := false
 		for _, s := range bases {
 			for _, o := range bases { // a version may refer to one below another base
-				if has, err = c.has(term.Quad{S: rebased(q.S, bases[0], s), P: q.P, O: rebased(q.O, bases[0], o), G: q.G}); has || err != nil {
+				if has, err = c.has(term.Quad{S: rebased(q.S, bases[0], s), P: q.P, O: rebased(q.O, bases[0], o), G: q.G}); has ||
+					err != nil {
 					break
 				}
 			}

@@ -156,7 +156,8 @@ func TestDamagedWasteIsListedAndNoError(t *testing.T) {
 		t.Fatalf("it is not sealed: %v", packs)
 	}
 	sealed := readFile(t, packs[0])
-	if len(sealed) != len(harmed) || !bytes.Equal(sealed[:from], harmed[:from]) || !bytes.Equal(sealed[from+17*4096:], harmed[from+17*4096:]) {
+	if len(sealed) != len(harmed) || !bytes.Equal(sealed[:from], harmed[:from]) ||
+		!bytes.Equal(sealed[from+17*4096:], harmed[from+17*4096:]) {
 		t.Error("sound bytes are gone")
 	}
 }
@@ -177,10 +178,12 @@ func TestARepairThatGivesAFileUpKeepsItsSoundBytesAndSealsThePack(t *testing.T) 
 	if len(packs) != 1 || packs[0] == pack {
 		t.Fatalf("it is not sealed: %v", packs)
 	}
-	if sealed := readFile(t, packs[0]); !bytes.Equal(sealed[:40_960], harmed[:40_960]) || !bytes.Equal(sealed[40_960+17*4096:], harmed[40_960+17*4096:]) {
+	if sealed := readFile(t, packs[0]); !bytes.Equal(sealed[:40_960], harmed[:40_960]) ||
+		!bytes.Equal(sealed[40_960+17*4096:], harmed[40_960+17*4096:]) {
 		t.Error("sound bytes are gone")
 	}
-	if r := checked(t, cfg, false); r.Err(false) != nil || !slices.ContainsFunc(r.Lost, func(l string) bool { return strings.Contains(l, "has no bytes any more") }) {
+	if r := checked(t, cfg, false); r.Err(false) != nil ||
+		!slices.ContainsFunc(r.Lost, func(l string) bool { return strings.Contains(l, "has no bytes any more") }) {
 		t.Errorf("%v, %+v", r.Err(false), r)
 	}
 }

@@ -56,8 +56,8 @@ func (c *Checker) repair(ctx context.Context, first *found, since time.Time, pro
 	return r, nil
 }
 
-// mend has each part mend itself: from the log and snapshots, from parity, from other records. The next pass finds what is
-// left, except for records of the frontier that cannot be rebuilt: mend removes those and returns their names.
+// mend has each part mend itself: from the log and snapshots, from parity, from other records. The next pass finds what
+// is left, except for records of the frontier that cannot be rebuilt: mend removes those and returns their names.
 func (c *Checker) mend(ctx context.Context, f *found) (lost []string, err error) {
 	if _, err = c.Store.DB.Mend(ctx); err == nil {
 		err = c.Store.Content.MendRemote(ctx, f.remote)
@@ -89,8 +89,8 @@ func (c *Checker) mend(ctx context.Context, f *found) (lost []string, err error)
 	return lost, err
 }
 
-// giveUp drops unreadable files, has their URLs fetched again, derives missing triples and the graphs of documents from the
-// records, and discards damaged dumps.
+// giveUp drops unreadable files, has their URLs fetched again, derives missing triples and the graphs of documents from
+// the records, and discards damaged dumps.
 func (c *Checker) giveUp(ctx context.Context, f *found, r *Report) error {
 	for _, sha := range slices.Collect(maps.Keys(f.files)) {
 		if err := errors.Join(c.Store.Archive.Lose(ctx, sha), c.Store.Content.Forget(ctx, sha)); err != nil {

@@ -38,18 +38,26 @@ const minPromoteAfter = 15 * time.Second
 // BackupFlags adds the flags of commands that copy the archive while they write it.
 func (c *Config) BackupFlags(f *pflag.FlagSet) {
 	b := &c.Backup
-	f.StringVar(&b.To, "backup-to", b.To, "bucket into which the archive is copied continuously, as s3://BUCKET/PREFIX?endpoint=https://HOST or file:///DIR: it can be restored from there as it was at any moment ('odarchive restore -h'). The directory remembers it, for all that writes there; none ends that")
+	f.StringVar(&b.To, "backup-to", b.To,
+		"bucket into which the archive is copied continuously, as s3://BUCKET/PREFIX?endpoint=https://HOST or file:///DIR: it can be "+
+			"restored from there as it was at any moment ('odarchive restore -h'). The directory remembers it, for all that writes "+
+			"there; none ends that")
 	f.IntVar(&b.Days, "backup-days", b.Days, "how many days back every moment can be restored")
-	f.DurationVar(&b.Every, "backup-every", b.Every, "how often what was committed is copied: this much, and the time of an upload, can be lost with the machine")
-	f.BoolVar(&b.Wait, "backup-wait", b.Wait, "acknowledge nothing before the bucket has it: then nothing acknowledged is lost with the machine, and each commit takes an upload longer")
+	f.DurationVar(&b.Every, "backup-every", b.Every,
+		"how often what was committed is copied: this much, and the time of an upload, can be lost with the machine")
+	f.BoolVar(&b.Wait, "backup-wait", b.Wait,
+		"acknowledge nothing before the bucket has it: then nothing acknowledged is lost with the machine, and each commit takes an "+
+			"upload longer")
 }
 
 // WriterFlags adds the flags of servers that may replace one another as the writer.
 func (c *Config) WriterFlags(f *pflag.FlagSet) {
 	b := &c.Backup
 	f.StringVar(&b.Advertise, "advertise", b.Advertise, "address at which others reach this server when it is the writer (default --base)")
-	f.BoolVar(&b.Promote, "promote", b.Promote, "become the writer of the archive in --backup-to, also if another server is: that one stops writing")
-	f.DurationVar(&b.PromoteAfter, "promote-after", b.PromoteAfter, "with --follow: become the writer when the one in --backup-to has not been heard of for this long, at least 15s; 0 for never")
+	f.BoolVar(&b.Promote, "promote", b.Promote,
+		"become the writer of the archive in --backup-to, also if another server is: that one stops writing")
+	f.DurationVar(&b.PromoteAfter, "promote-after", b.PromoteAfter,
+		"with --follow: become the writer when the one in --backup-to has not been heard of for this long, at least 15s; 0 for never")
 }
 
 func (b Backup) check() error {
@@ -69,7 +77,8 @@ func (b Backup) check() error {
 		return fmt.Errorf("--backup-every %s: expected a time from 10ms to 1h", b.Every)
 	}
 	if b.PromoteAfter != 0 && b.PromoteAfter < minPromoteAfter {
-		return fmt.Errorf("--promote-after %s: expected at least %s, or 0 for never: a writer is heard of every 5 seconds", b.PromoteAfter, minPromoteAfter)
+		return fmt.Errorf("--promote-after %s: expected at least %s, or 0 for never: a writer is heard of every 5 seconds", b.PromoteAfter,
+			minPromoteAfter)
 	}
 	if b.Advertise != "" {
 		if u, err := url.Parse(b.Advertise); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
@@ -89,10 +98,14 @@ func (c Config) checkPlaces() error {
 		return fmt.Errorf("--data: %w", err)
 	}
 	if bucket.Overlap(c.Backup.To, data) {
-		return fmt.Errorf("--backup-to %s: a backup must not be in the data directory (%s), nor contain it: name another directory, best on another disk", c.Backup.To, c.Data)
+		return fmt.Errorf(
+			"--backup-to %s: a backup must not be in the data directory (%s), nor contain it: name another directory, best on another disk",
+			c.Backup.To, c.Data)
 	}
 	if bucket.Overlap(c.Backup.To, c.Bytes) {
-		return fmt.Errorf("--backup-to %s: a backup must not be in the bucket of --bytes (%s), nor contain it: give each a prefix of its own, such as /backup and /packs", c.Backup.To, c.Bytes)
+		return fmt.Errorf(
+			"--backup-to %s: a backup must not be in the bucket of --bytes (%s), nor contain it: give each a prefix of its own, such as "+
+				"/backup and /packs", c.Backup.To, c.Bytes)
 	}
 	return nil
 }

@@ -37,7 +37,8 @@ func TestABackupIsNotAmongTheFilesOfTheArchive(t *testing.T) {
 		err := c.Check()
 		if one.want == "" && err != nil {
 			t.Errorf("%+v: %v", one, err)
-		} else if one.want != "" && (err == nil || !strings.Contains(err.Error(), one.want) || !strings.Contains(err.Error(), "--backup-to")) {
+		} else if one.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), one.want) || !strings.Contains(err.Error(), "--backup-to")) {
 			t.Errorf("%+v: %v", one, err)
 		}
 	}

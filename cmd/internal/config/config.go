@@ -149,7 +149,8 @@ func Defaults() Config {
 		Workers:  Workers{Listen: "127.0.0.1:4222", Lease: time.Minute},
 		Fetch: Fetch{
 			UserAgent: "odarchive", MaxBody: 100 << 20, MinInterval: time.Hour, MaxInterval: 30 * 24 * time.Hour, Round: 7 * 24 * time.Hour,
-			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128, Sitemaps: true, LDESInterval: time.Hour,
+			HostDelay: 2 * time.Second, MaxCrawlDelay: 24 * time.Hour, Retries: crawler.DefaultRetries, Schedule: "adaptive", Workers: 128,
+			Sitemaps: true, LDESInterval: time.Hour,
 		},
 		Serve: Serve{Listen: "127.0.0.1:8080", SocketMode: "0660", ScrubRate: 8 << 20, ShutdownDelay: 5 * time.Second, Queries: Queries{
 			Slots: 32, ClientSlots: 8, Queue: 256, Wait: 10 * time.Second,
@@ -223,9 +224,13 @@ func (q Queries) check() error {
 	case q.Slots < 1 || q.ClientSlots < 1 || q.Queue < 1:
 		return fmt.Errorf("--query-slots %d, --client-slots %d, --query-queue %d: each must be at least 1", q.Slots, q.ClientSlots, q.Queue)
 	case q.Wait <= 0 || q.Timeout <= 0 || q.AnonymousTimeout <= 0 || q.MaxTimeout < q.Timeout:
-		return fmt.Errorf("--query-wait %s, --query-timeout %s, --anonymous-timeout %s, --max-timeout %s: each must be positive, and the last not less than the second", q.Wait, q.Timeout, q.AnonymousTimeout, q.MaxTimeout)
+		return fmt.Errorf(
+			"--query-wait %s, --query-timeout %s, --anonymous-timeout %s, --max-timeout %s: each must be positive, and the last not less "+
+				"than the second", q.Wait, q.Timeout, q.AnonymousTimeout, q.MaxTimeout)
 	case q.Memory <= 0 || q.AnonymousMemory <= 0 || q.MaxQuery <= 0 || q.MaxUpdate <= 0 || q.MaxGraph <= 0:
-		return fmt.Errorf("--query-memory %s, --anonymous-memory %s, --max-query %s, --max-update %s, --max-graph %s: each must be positive", q.Memory, q.AnonymousMemory, q.MaxQuery, q.MaxUpdate, q.MaxGraph)
+		return fmt.Errorf(
+			"--query-memory %s, --anonymous-memory %s, --max-query %s, --max-update %s, --max-graph %s: each must be positive", q.Memory,
+			q.AnonymousMemory, q.MaxQuery, q.MaxUpdate, q.MaxGraph)
 	case q.TotalMemory != 0 && q.TotalMemory < q.Memory:
 		return fmt.Errorf("--query-memory %s, --total-memory %s: the second must be 0 or not less than the first", q.Memory, q.TotalMemory)
 	case q.AnonymousRows < 0:
@@ -238,7 +243,8 @@ func (q Queries) check() error {
 func (c Config) Check() error {
 	switch {
 	case c.Fetch.MinInterval <= 0 || c.Fetch.MaxInterval < c.Fetch.MinInterval:
-		return fmt.Errorf("--min-interval %s and --max-interval %s: the first must be positive and not greater than the second", c.Fetch.MinInterval, c.Fetch.MaxInterval)
+		return fmt.Errorf("--min-interval %s and --max-interval %s: the first must be positive and not greater than the second",
+			c.Fetch.MinInterval, c.Fetch.MaxInterval)
 	case c.KeepVisits < 0:
 		return fmt.Errorf("--keep-visits %s: must not be negative", c.KeepVisits)
 	case c.Fetch.MaxBody <= 0:
@@ -331,7 +337,8 @@ func (f Fetch) NameServer() (string, error) {
 		host, port = strings.Trim(f.Resolver, "[]"), "53"
 	}
 	number, err := strconv.ParseUint(port, 10, 16)
-	if err != nil || number == 0 || host == "" || strings.ContainsAny(host, " /@") || strings.Contains(host, ":") && net.ParseIP(host) == nil {
+	if err != nil || number == 0 || host == "" || strings.ContainsAny(host, " /@") || strings.Contains(host, ":") &&
+		net.ParseIP(host) == nil {
 		return "", fmt.Errorf("--resolver %q: expected HOST:PORT such as 192.0.2.1:53", f.Resolver)
 	}
 	return net.JoinHostPort(host, port), nil

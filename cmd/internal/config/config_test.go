@@ -42,7 +42,8 @@ func writeFile(t *testing.T, text string) *File {
 func TestAFlagWinsOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 	t.Setenv("ODARCHIVE_MAX_BODY", "2MiB")
 	t.Setenv("ODARCHIVE_CONTACT", "from the environment")
-	file := writeFile(t, "contact = \"from the file\"\nhost-delay = \"7s\"\nworkers = 3\nallow-net = [\"10.0.0.0/8\", \"192.168.0.0/16\"]\n")
+	file := writeFile(t,
+		"contact = \"from the file\"\nhost-delay = \"7s\"\nworkers = 3\nallow-net = [\"10.0.0.0/8\", \"192.168.0.0/16\"]\n")
 	c := Defaults()
 	f := flagsOf(&c)
 	if err := f.Parse([]string{"--max-body", "1MiB"}); err != nil {
@@ -51,7 +52,8 @@ func TestAFlagWinsOverTheEnvironmentAndThatOverTheFile(t *testing.T) {
 	if err := Load(f, file, namesOf(f)); err != nil {
 		t.Fatal(err)
 	}
-	if c.Fetch.MaxBody != 1<<20 || c.Fetch.Contact != "from the environment" || c.Fetch.HostDelay != 7*time.Second || c.Fetch.Workers != 3 || len(c.Fetch.AllowNets) != 2 {
+	if c.Fetch.MaxBody != 1<<20 || c.Fetch.Contact != "from the environment" || c.Fetch.HostDelay != 7*time.Second ||
+		c.Fetch.Workers != 3 || len(c.Fetch.AllowNets) != 2 {
 		t.Errorf("loaded %+v", c.Fetch)
 	}
 	if err := c.Check(); err != nil {
@@ -99,7 +101,8 @@ func TestASettingThatIsNoneIsRefusedByName(t *testing.T) {
 func TestTheNameServerHasAPortAndNonsenseIsRefused(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
-		"": "", "127.0.0.1": "127.0.0.1:53", "127.0.0.1:5353": "127.0.0.1:5353", "ns.example:53": "ns.example:53", "::1": "[::1]:53", "[::1]:54": "[::1]:54",
+		"": "", "127.0.0.1": "127.0.0.1:53", "127.0.0.1:5353": "127.0.0.1:5353", "ns.example:53": "ns.example:53", "::1": "[::1]:53",
+		"[::1]:54": "[::1]:54",
 	} {
 		if got, err := (Fetch{Resolver: given}).NameServer(); err != nil || got != want {
 			t.Errorf("%q: %q, %v", given, got, err)
@@ -144,14 +147,17 @@ func TestOfTwoValuesNoneIsTakenSilently(t *testing.T) {
 
 func TestTheTablesOfHostsAreReadAndMisspellingsNamed(t *testing.T) {
 	t.Parallel()
-	file := writeFile(t, "retries = 1\n[[host]]\nmatch = \"*.example.org\"\ndelay = \"7s\"\nmax-body = \"2MiB\"\n[[host]]\nmatch = \"a.example\"\nparallel = 2\n")
+	file := writeFile(t,
+		"retries = 1\n[[host]]\nmatch = \"*.example.org\"\ndelay = \"7s\"\nmax-body = \"2MiB\"\n[[host]]\nmatch = "+
+			"\"a.example\"\nparallel = 2\n")
 	c := Defaults()
 	f := flagsOf(&c)
 	if err := Load(f, file, namesOf(f)); err != nil {
 		t.Fatal(err)
 	}
 	rules, err := HostRules(file)
-	if err != nil || len(rules) != 2 || time.Duration(*rules[0].Delay) != 7*time.Second || rules[0].MaxBody != 2<<20 || rules[1].Parallel != 2 || c.Fetch.Retries != 1 {
+	if err != nil || len(rules) != 2 || time.Duration(*rules[0].Delay) != 7*time.Second || rules[0].MaxBody != 2<<20 ||
+		rules[1].Parallel != 2 || c.Fetch.Retries != 1 {
 		t.Errorf("%+v, %v", rules, err)
 	}
 	for text, name := range map[string]string{
@@ -188,7 +194,10 @@ func TestTablesOfTheFilePlanHarvests(t *testing.T) {
 		}
 		return HarvestPlans(file)
 	}
-	plans, err := read("[[harvest]]\nkind = \"ckan\"\nurl = \"https://a.example\"\nat = [\"03:30\"]\n[[harvest]]\nkind = \"oai\"\nurl = \"https://a.example\"")
+	plans,
+		err := read(
+		"[[harvest]]\nkind = \"ckan\"\nurl = \"https://a.example\"\nat = [\"03:30\"]\n[[harvest]]\nkind = \"oai\"\nurl = " +
+			"\"https://a.example\"")
 	if err != nil || len(plans) != 2 || plans[0].When() != "at 03:30" || plans[1].When() != "every 24h" {
 		t.Errorf("%+v, %v", plans, err)
 	}

@@ -23,8 +23,11 @@ type Dumps struct {
 // DumpFlags adds the flags of a server that makes dumps.
 func (c *Config) DumpFlags(f *pflag.FlagSet) {
 	d := &c.Dumps
-	f.DurationVar(&d.Every, "dump-every", d.Every, "how often all triples are written to files that /dumps lists, 0 for never; after a withdrawal all dumps are removed, and the next ones come at their time")
-	f.StringArrayVar(&d.Kinds, "dump-kind", d.Kinds, "kind of these files: nq.gz (all graphs, as compressed N-Quads) or hdt (the default graph, as HDT) (repeatable)")
+	f.DurationVar(&d.Every, "dump-every", d.Every,
+		"how often all triples are written to files that /dumps lists, 0 for never; after a withdrawal all dumps are removed, and the "+
+			"next ones come at their time")
+	f.StringArrayVar(&d.Kinds, "dump-kind", d.Kinds,
+		"kind of these files: nq.gz (all graphs, as compressed N-Quads) or hdt (the default graph, as HDT) (repeatable)")
 	f.IntVar(&d.Keep, "dump-keep", d.Keep, "how many of these files are kept of each kind")
 }
 

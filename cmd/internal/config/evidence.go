@@ -27,7 +27,8 @@ type Evidence struct {
 
 // LogKeyFlag adds the flag of commands that sign the transparency log or show its key.
 func (c *Config) LogKeyFlag(f *pflag.FlagSet) {
-	f.StringVar(&c.Evidence.Key, "log-key", c.Evidence.Key, "file with the key of the transparency log (default transparency/key in the archive's directory)")
+	f.StringVar(&c.Evidence.Key, "log-key", c.Evidence.Key,
+		"file with the key of the transparency log (default transparency/key in the archive's directory)")
 }
 
 // EvidenceFlags adds the flags of commands that serve the transparency log.
@@ -35,24 +36,29 @@ func (c *Config) EvidenceFlags(f *pflag.FlagSet) {
 	c.LogKeyFlag(f)
 	c.ARKFlag(f)
 	c.VouchFlags(f)
-	f.DurationVar(&c.Evidence.SignEvery, "log-sign-every", c.Evidence.SignEvery, "how often the transparency log is signed, if it has grown and there is a key; 0 for never")
+	f.DurationVar(&c.Evidence.SignEvery, "log-sign-every", c.Evidence.SignEvery,
+		"how often the transparency log is signed, if it has grown and there is a key; 0 for never")
 }
 
 // VouchFlags adds the flags of commands that ask others to vouch for the checkpoints of the transparency log.
 func (c *Config) VouchFlags(f *pflag.FlagSet) {
-	f.StringArrayVar(&c.Evidence.Witnesses, "log-witness", nil, "key of a witness whose cosignatures of the transparency log are taken, or URL#KEY for one that is also asked for them (C2SP tlog-witness; repeatable)")
+	f.StringArrayVar(&c.Evidence.Witnesses, "log-witness", nil,
+		"key of a witness whose cosignatures of the transparency log are taken, or URL#KEY for one that is also asked for them (C2SP "+
+			"tlog-witness; repeatable)")
 	c.TSAFlags(f)
 }
 
 // TSAFlags adds the flags that name a time-stamping authority.
 func (c *Config) TSAFlags(f *pflag.FlagSet) {
-	f.StringVar(&c.Evidence.TSA, "tsa", c.Evidence.TSA, "address of a time-stamping authority (RFC 3161), which stamps the checkpoints of the transparency log")
+	f.StringVar(&c.Evidence.TSA, "tsa", c.Evidence.TSA,
+		"address of a time-stamping authority (RFC 3161), which stamps the checkpoints of the transparency log")
 	c.TSARootsFlag(f)
 }
 
 // TSARootsFlag adds the flag that says which authorities are trusted.
 func (c *Config) TSARootsFlag(f *pflag.FlagSet) {
-	f.StringVar(&c.Evidence.TSARoots, "tsa-roots", c.Evidence.TSARoots, "file (PEM) with the certificates that the authority's own must lead to (default those of the system)")
+	f.StringVar(&c.Evidence.TSARoots, "tsa-roots", c.Evidence.TSARoots,
+		"file (PEM) with the certificates that the authority's own must lead to (default those of the system)")
 }
 
 // ARKFlag adds the flag of commands that cite.

@@ -17,8 +17,8 @@ import (
 // maxFile limits a settings file, in bytes. One with ten thousand hosts has one million.
 const maxFile = 64 << 20
 
-// File is a settings file that was read. It is read once, so that what comes out of a pipe is taken whole: the file of a
-// shell's <(...) is empty when it is opened again.
+// File is a settings file that was read. It is read once, so that what comes out of a pipe is taken whole: the file of
+// a shell's <(...) is empty when it is opened again.
 type File struct{ name, text string }
 
 // ReadFile reads a settings file. It returns nil if name is "".
@@ -54,7 +54,9 @@ func (f *File) decode(v any) (toml.MetaData, error) {
 	}
 	bad, ok := errors.AsType[toml.ParseError](err)
 	if ok && strings.HasPrefix(bad.Message, "Key '"+tokenTable+"' ") && strings.Contains(f.text, "[["+tokenTable+"]]") {
-		return meta, f.errorf("line %d: it has both token = and [[token]] tables, which TOML does not allow; put that token into a file of its own, and name it with token-file =", bad.Position.Line)
+		return meta, f.errorf(
+			"line %d: it has both token = and [[token]] tables, which TOML does not allow; put that token into a file of its own, and "+
+				"name it with token-file =", bad.Position.Line)
 	}
 	return meta, f.errorf("%w", err)
 }

@@ -17,7 +17,9 @@ type Follow struct {
 
 // FollowFlags adds the flags of read replicas.
 func (c *Config) FollowFlags(f *pflag.FlagSet) {
-	f.StringVar(&c.Follow.Writer, "follow", c.Follow.Writer, "address of an archive to be a read replica of; its token, with the right replicate, is that of --token, and --data is a directory of the replica's own")
+	f.StringVar(&c.Follow.Writer, "follow", c.Follow.Writer,
+		"address of an archive to be a read replica of; its token, with the right replicate, is that of --token, and --data is a "+
+			"directory of the replica's own")
 	f.DurationVar(&c.Follow.MaxLag, "max-lag", c.Follow.MaxLag, "how far a read replica may be behind before /readyz fails, 0 for no limit")
 }
 

@@ -9,8 +9,8 @@ import (
 // harvestTable is the name of the tables in the settings file that say what is harvested, and when.
 const harvestTable = "harvest"
 
-// HarvestPlans returns the [[harvest]] tables of a settings file, none if file is nil. It does not know which kinds there
-// are.
+// HarvestPlans returns the [[harvest]] tables of a settings file, none if file is nil. It does not know which kinds
+// there are.
 func HarvestPlans(file *File) ([]timetable.Plan, error) {
 	if file == nil {
 		return nil, nil

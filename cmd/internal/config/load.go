@@ -61,8 +61,8 @@ func variable(name string) string {
 	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// Misspelt returns a sentence for each variable of an environment, as of os.Environ, that looks like a misspelt setting.
-// Variables that look like no setting are nobody's mistake: other programs have some, too.
+// Misspelt returns a sentence for each variable of an environment, as of os.Environ, that looks like a misspelt
+// setting. Variables that look like no setting are nobody's mistake: other programs have some, too.
 func Misspelt(environ, known []string) []string {
 	variables := make([]string, len(known))
 	for i, name := range known {

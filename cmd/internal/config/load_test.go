@@ -33,8 +33,10 @@ func TestVariablesThatAreNearlySettingsAreNoticed(t *testing.T) {
 	t.Parallel()
 	c := Defaults()
 	known := namesOf(flagsOf(&c))
-	got := Misspelt([]string{"ODARCHIVE_LISTN=:1", "ODARCHIVE_LISTEN=:1", "ODARCHIVE_SHARED=x", "LISTN=:1", "ODARCHIVE_=", "odarchive_max_bod=1"}, known)
-	if want := []string{"the environment variable ODARCHIVE_LISTN is not a setting; did you mean ODARCHIVE_LISTEN?"}; !slices.Equal(got, want) {
+	got := Misspelt([]string{"ODARCHIVE_LISTN=:1", "ODARCHIVE_LISTEN=:1", "ODARCHIVE_SHARED=x", "LISTN=:1", "ODARCHIVE_=",
+		"odarchive_max_bod=1"}, known)
+	if want := []string{"the environment variable ODARCHIVE_LISTN is not a setting; did you mean ODARCHIVE_LISTEN?"}; !slices.Equal(got,
+		want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

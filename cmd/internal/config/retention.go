@@ -50,7 +50,8 @@ func RetentionRules(file *File) ([]retention.Rule, error) {
 
 // RetentionFlags adds the flags of a server that applies rules of retention.
 func (c *Config) RetentionFlags(f *pflag.FlagSet) {
-	f.StringVar(&c.Retention.At, "retention-at", c.Retention.At, "local time of day at which the [[retention]] tables of the settings file are applied, as 03:30; never without it")
+	f.StringVar(&c.Retention.At, "retention-at", c.Retention.At,
+		"local time of day at which the [[retention]] tables of the settings file are applied, as 03:30; never without it")
 }
 
 func (r Retention) check() error {

@@ -12,7 +12,8 @@ import (
 
 // TokenFlags defines the flags for the token, which usage describes.
 func (c *Config) TokenFlags(f *pflag.FlagSet, usage string) {
-	f.StringVar(&c.Serve.Token, "token", c.Serve.Token, usage+"; other users of this machine see it in lists of processes: better are --token-file and ODARCHIVE_TOKEN")
+	f.StringVar(&c.Serve.Token, "token", c.Serve.Token,
+		usage+"; other users of this machine see it in lists of processes: better are --token-file and ODARCHIVE_TOKEN")
 	f.Var(&lineOfFile{into: &c.Serve.Token}, "token-file", "file whose only line is the token")
 }
 

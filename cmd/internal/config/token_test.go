@@ -11,7 +11,8 @@ import (
 
 func TestTheTokenMayBeInAFile(t *testing.T) {
 	t.Parallel()
-	for content, want := range map[string]string{"geheim\n": "geheim", " a b \r\n": "a b", "": "", "\n": "", "a\nb\n": "", strings.Repeat("x", 5000): ""} {
+	for content, want := range map[string]string{"geheim\n": "geheim", " a b \r\n": "a b", "": "", "\n": "", "a\nb\n": "",
+		strings.Repeat("x", 5000): ""} {
 		name := filepath.Join(t.TempDir(), "token")
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)

@@ -22,8 +22,10 @@ func TestTokensAreTablesOfTheFile(t *testing.T) {
 		return Tokens(file)
 	}
 	hash := "hash = \"" + access.FormatHash(access.Digest("x")) + "\"\n"
-	list, err := read("listen = \"127.0.0.1:0\"\n[[token]]\nname = \"a\"\nrights = [\"add\", \"crawl\"]\n" + hash + "expires = 2027-01-02T00:00:00Z\nrate = 0.5\n")
-	if err != nil || len(list) != 1 || list[0].Name != "a" || list[0].Rights != access.Add|access.Crawl || !list[0].Expires.Equal(time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC)) || list[0].Rate != 0.5 || list[0].Digest != access.Digest("x") {
+	list, err := read("listen = \"127.0.0.1:0\"\n[[token]]\nname = \"a\"\nrights = [\"add\", \"crawl\"]\n" + hash +
+		"expires = 2027-01-02T00:00:00Z\nrate = 0.5\n")
+	if err != nil || len(list) != 1 || list[0].Name != "a" || list[0].Rights != access.Add|access.Crawl ||
+		!list[0].Expires.Equal(time.Date(2027, 1, 2, 0, 0, 0, 0, time.UTC)) || list[0].Rate != 0.5 || list[0].Digest != access.Digest("x") {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if list, err := read("token = \"plain\"\n"); err != nil || len(list) != 0 {

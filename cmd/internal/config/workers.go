@@ -47,8 +47,11 @@ const minLease = time.Second
 // WorkersFlags adds the flags of a server that has workers.
 func (c *Config) WorkersFlags(f *pflag.FlagSet) {
 	w := &c.Workers
-	f.StringVar(&w.NATS, "nats", w.NATS, "let 'odarchive work' processes fetch, too: embedded for a NATS server in this process, or the address of one, as nats://HOST:4222 or nats://HOST:4222/NAME")
-	f.StringVar(&w.Listen, "nats-listen", w.Listen, "HOST:PORT of the embedded NATS server; beyond loopback it needs a token, a user or NKeys")
+	f.StringVar(&w.NATS, "nats", w.NATS,
+		"let 'odarchive work' processes fetch, too: embedded for a NATS server in this process, or the address of one, as "+
+			"nats://HOST:4222 or nats://HOST:4222/NAME")
+	f.StringVar(&w.Listen, "nats-listen", w.Listen,
+		"HOST:PORT of the embedded NATS server; beyond loopback it needs a token, a user or NKeys")
 	f.DurationVar(&w.Lease, "lease", w.Lease, "how long a worker may go without a word; then its host is left alone and given to another")
 	w.flags(f)
 	f.StringArrayVar(&w.NKeys, "nats-nkey", nil, "public key (U...) of workers that the embedded NATS server admits (repeatable)")
@@ -75,10 +78,12 @@ func (a *NATSAccess) flags(f *pflag.FlagSet) {
 	f.StringVar(&a.TokenFile, "nats-token-file", a.TokenFile, "file with the token of the NATS server")
 	f.StringVar(&a.User, "nats-user", a.User, "user of the NATS server")
 	f.StringVar(&a.Password, "nats-password-file", a.Password, "file with the password of --nats-user")
-	f.StringVar(&a.NKeyFile, "nats-nkey-file", a.NKeyFile, "file with the seed of an NKey (SU...), which identifies this process to the NATS server")
+	f.StringVar(&a.NKeyFile, "nats-nkey-file", a.NKeyFile,
+		"file with the seed of an NKey (SU...), which identifies this process to the NATS server")
 	f.StringVar(&a.CredsFile, "nats-creds", a.CredsFile, "file with a JWT and a seed, as nsc writes them")
 	f.StringVar(&a.CA, "nats-ca", a.CA, "certificates of authorities for the NATS server, as PEM file; those of the system without it")
-	f.StringVar(&a.Cert, "nats-cert", a.Cert, "certificate, as PEM file: of the embedded NATS server, which then needs TLS, or of this client")
+	f.StringVar(&a.Cert, "nats-cert", a.Cert,
+		"certificate, as PEM file: of the embedded NATS server, which then needs TLS, or of this client")
 	f.StringVar(&a.Key, "nats-key", a.Key, "key of --nats-cert, as PEM file")
 }
 
@@ -93,7 +98,9 @@ func (w Workers) check() error {
 	case len(w.NKeys) > 0 && w.NATS != Embedded:
 		return errors.New("--nats-nkey needs --nats embedded: another NATS server has keys of its own")
 	case w.NATS == Embedded && (w.NKeyFile != "" || w.CredsFile != ""):
-		return errors.New("--nats-nkey-file and --nats-creds are for a NATS server elsewhere; --nats embedded admits workers by --nats-nkey, a token, or a user and a password")
+		return errors.New(
+			"--nats-nkey-file and --nats-creds are for a NATS server elsewhere; --nats embedded admits workers by --nats-nkey, a token, " +
+				"or a user and a password")
 	}
 	for flag, address := range map[string]string{"--nats": w.NATS, "--join": w.Join} {
 		if address == "" || flag == "--nats" && address == Embedded {
@@ -138,10 +145,12 @@ func (a NATSAccess) secrets() (token, password string, err error) {
 	return token, password, err
 }
 
-// Credentials returns how this process is known to a server elsewhere. The error says which file is not what it should be.
+// Credentials returns how this process is known to a server elsewhere. The error says which file is not what it should
+// be.
 func (a NATSAccess) Credentials() (dispatch.Credentials, error) {
 	token, password, err := a.secrets()
-	c := dispatch.Credentials{Token: token, User: a.User, Password: password, NKeyFile: a.NKeyFile, File: a.CredsFile, CA: a.CA, Cert: a.Cert, Key: a.Key}
+	c := dispatch.Credentials{Token: token, User: a.User, Password: password, NKeyFile: a.NKeyFile, File: a.CredsFile, CA: a.CA,
+		Cert: a.Cert, Key: a.Key}
 	if err == nil {
 		err = c.Check()
 	}

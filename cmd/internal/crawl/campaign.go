@@ -24,8 +24,8 @@ const (
 )
 
 // harvestCampaign makes one attempt at the round of a campaign that is a harvest, from the mark of the last attempt on,
-// and records how it ended. It ends without a record if the campaign is paused meanwhile, stopped or changed. The error is
-// one of the archive, or that of ctx.
+// and records how it ended. It ends without a record if the campaign is paused meanwhile, stopped or changed. The error
+// is one of the archive, or that of ctx.
 func (c *Crawl) harvestCampaign(ctx context.Context, t campaign.Task) error {
 	now, err := c.Campaigns.Get(ctx, t.Campaign)
 	if err != nil || now.State != campaign.Running {
@@ -87,7 +87,8 @@ func summaryOfHarvest(r harvest.Report) string {
 	return fmt.Sprintf("%s, %s (%d new)", english.Plural(r.Datasets.N(), "dataset", ""), english.Plural(r.Seeds.N(), "file", ""), r.Added)
 }
 
-// runCampaignHarvest harvests what a campaign names. While it runs, and afterwards, its progress is that of the campaign.
+// runCampaignHarvest harvests what a campaign names. While it runs, and afterwards, its progress is that of the
+// campaign.
 func (c *Crawl) runCampaignHarvest(ctx context.Context, now campaign.Campaign) (harvest.Report, error) {
 	d := now.Document
 	w := &watch{c: c, name: d.Name, now: discover.Progress{State: "begins", Expected: -1, Began: c.store.Clock().UTC()}}
@@ -112,8 +113,8 @@ func (c *Crawl) runCampaignHarvest(ctx context.Context, now campaign.Campaign) (
 	return report, err
 }
 
-// campaignHarvester returns the harvester of a campaign, and the name of the source by which it is resumed. A discovery has
-// the name that Discover gives it, so that each continues what the other has begun.
+// campaignHarvester returns the harvester of a campaign, and the name of the source by which it is resumed. A discovery
+// has the name that Discover gives it, so that each continues what the other has begun.
 func (c *Crawl) campaignHarvester(ctx context.Context, now campaign.Campaign, w *watch) (harvest.Harvester, string, error) {
 	d := now.Document
 	if d.Kind == campaign.KindDiscover {

@@ -63,8 +63,9 @@ func (p *paged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func pagedDocument(url string) campaign.Document {
 	return campaign.Document{Name: "sets", Kind: campaign.KindAPI, API: &webapi.Document{
-		Base:    url,
-		Request: []webapi.Request{{Path: "/list", Items: "items", Total: "total", ID: "id", Paging: &webapi.Paging{Kind: "page", Parameter: "page"}}},
+		Base: url,
+		Request: []webapi.Request{
+			{Path: "/list", Items: "items", Total: "total", ID: "id", Paging: &webapi.Paging{Kind: "page", Parameter: "page"}}},
 		Dataset: webapi.Dataset{ID: "id", Title: "name"},
 	}}
 }
@@ -106,7 +107,8 @@ func TestACampaignOverAnInterfaceIsPausedAndContinuesAtItsPageInAnotherProcess(t
 		t.Fatalf("%+v, %v, after %d requests", now.Progress, err, before)
 	}
 	now, _, err = c.Follow(t.Context(), "sets", crawler.RunOptions{Once: true})
-	if err != nil || now.State != campaign.Finished || now.Why != "" || now.Progress.State != "complete" || !now.Progress.Done || now.Progress.Pages < 10 {
+	if err != nil || now.State != campaign.Finished || now.Why != "" || now.Progress.State != "complete" || !now.Progress.Done ||
+		now.Progress.Pages < 10 {
 		t.Fatalf("%+v %+v, %v", now, now.Progress, err)
 	}
 	unsent := int64(now.Progress.Requests) - p.asked.Load()
@@ -145,7 +147,8 @@ func TestARoundEndsWithItsBudgetAndTheNextContinues(t *testing.T) {
 		}
 		now, _, err := c.Follow(t.Context(), "sets", crawler.RunOptions{Once: true})
 		last := want == 10
-		if err != nil || now.State != campaign.Finished || p.asked.Load() != int64(want) || strings.Contains(now.Why, "the next round continues") == last || now.Round != round+1 {
+		if err != nil || now.State != campaign.Finished || p.asked.Load() != int64(want) ||
+			strings.Contains(now.Why, "the next round continues") == last || now.Round != round+1 {
 			t.Fatalf("round %d: %+v, %v, %d requests", round+1, now, err, p.asked.Load())
 		}
 	}
@@ -205,7 +208,8 @@ func TestAHostThatAsksToWaitIsNotAskedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestADiscoveryIsACampaign discovers a small site, is paused, goes on in another process, and says what was found and why.
+// TestADiscoveryIsACampaign discovers a small site, is paused, goes on in another process, and says what was found and
+// why.
 func TestADiscoveryIsACampaign(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -255,7 +259,8 @@ func TestADiscoveryIsACampaign(t *testing.T) {
 		}
 	}
 	stop.Store(&pause)
-	d := campaign.Document{Name: "site", Kind: campaign.KindDiscover, Keywords: []string{"table"}, Discover: &discover.Options{URL: s.URL, Budget: 200, Whole: true}}
+	d := campaign.Document{Name: "site", Kind: campaign.KindDiscover, Keywords: []string{"table"},
+		Discover: &discover.Options{URL: s.URL, Budget: 200, Whole: true}}
 	if _, err := c.Campaigns.Run(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +300,8 @@ func TestADiscoveryIsACampaign(t *testing.T) {
 func TestATitleOfMegabytesDoesNotHinderTheRecordOfProgress(t *testing.T) {
 	t.Parallel()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"items":[{"id":"d","name":"%s","file":"https://sets.example/a.csv"}],"total":1}`, strings.Repeat("long ", 2_000_000))
+		fmt.Fprintf(w, `{"items":[{"id":"d","name":"%s","file":"https://sets.example/a.csv"}],"total":1}`,
+			strings.Repeat("long ", 2_000_000))
 	}))
 	t.Cleanup(s.Close)
 	d := pagedDocument(s.URL)

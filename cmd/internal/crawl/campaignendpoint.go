@@ -27,7 +27,8 @@ func (c *Crawl) readEndpoint(ctx context.Context, t campaign.Task) (result strin
 	if !now.Document.Graphs {
 		return "not read: the campaign keeps no graphs", 0, 0, nil
 	}
-	r := endpointReader{c: c, task: t, endpoint: sparql.Endpoint{URL: t.Address, HTTP: c.scopedClient(t.Campaign)}, vocabularies: now.Document.Vocabularies}
+	r := endpointReader{c: c, task: t, endpoint: sparql.Endpoint{URL: t.Address, HTTP: c.scopedClient(t.Campaign)},
+		vocabularies: now.Document.Vocabularies}
 	if err := r.all(ctx); err != nil {
 		return "", 0, r.changed, err
 	}

@@ -19,7 +19,8 @@ import (
 func (c *Crawl) readPortal(ctx context.Context, t campaign.Task) (string, error) {
 	keeper := &filesOnly{c: c, task: t}
 	h := ckan.New(portalapi.Source{URL: t.Address, HTTP: c.scopedClient(t.Campaign)})
-	report, err := harvest.Run(ctx, "campaign "+t.Campaign+" "+t.Address, h, keeper, harvest.Options{Clock: c.store.Clock, Kind: t.Kind, Address: t.Address})
+	report, err := harvest.Run(ctx, "campaign "+t.Campaign+" "+t.Address, h, keeper,
+		harvest.Options{Clock: c.store.Clock, Kind: t.Kind, Address: t.Address})
 	return fmt.Sprintf("%d data sets, %d files of RDF, %d of them new", report.Datasets.N(), keeper.files, keeper.added), err
 }
 
@@ -67,7 +68,8 @@ func mayBeRDF(s catalog.Seed) bool {
 			return true
 		}
 		switch strings.ToLower(strings.TrimPrefix(name, ".")) {
-		case "zip", "gz", "gzip", "bz2", "xz", "tar", "tar.gz", "tgz", "7z", "zst", "application/zip", "application/gzip", "application/x-gzip", "application/x-tar":
+		case "zip", "gz", "gzip", "bz2", "xz", "tar", "tar.gz", "tgz", "7z", "zst", "application/zip", "application/gzip",
+			"application/x-gzip", "application/x-tar":
 			return true
 		}
 		if strings.Contains(strings.ToLower(name), "rdf") {

@@ -56,14 +56,17 @@ func (c *Crawl) keepStraight(ctx context.Context) error {
 	}
 }
 
-// checkClock logs if the clock was set, and reschedules what a clock that was ahead has planned too late. That costs two
-// look-ups if there is nothing, so it is done even if no jump was seen: the clock may have been ahead for seconds only.
+// checkClock logs if the clock was set, and reschedules what a clock that was ahead has planned too late. That costs
+// two look-ups if there is nothing, so it is done even if no jump was seen: the clock may have been ahead for seconds
+// only.
 func (c *Crawl) checkClock(ctx context.Context, watch *clockWatch) error {
 	switch by, from := watch.jump(); {
 	case by >= leastJump:
-		c.store.Log.Warn("the clock was set forward, or the machine slept: visits become due earlier, and are dated by the new time", "by", by.Round(time.Second), "from", from.UTC(), "to", watch.shown.UTC())
+		c.store.Log.Warn("the clock was set forward, or the machine slept: visits become due earlier, and are dated by the new time", "by",
+			by.Round(time.Second), "from", from.UTC(), "to", watch.shown.UTC())
 	case by <= -leastJump:
-		c.store.Log.Warn("the clock was set back: visits made before that may bear dates that have not come yet", "by", -by.Round(time.Second), "from", from.UTC(), "to", watch.shown.UTC())
+		c.store.Log.Warn("the clock was set back: visits made before that may bear dates that have not come yet", "by",
+			-by.Round(time.Second), "from", from.UTC(), "to", watch.shown.UTC())
 	}
 	return c.straighten(ctx)
 }

@@ -86,7 +86,8 @@ func TestAClockThatIsSetWhileAServerCrawlsStarvesNothing(t *testing.T) {
 			err = s.DB.Update(t.Context(), func(txn *kv.Txn) error {
 				for job, ok := lease.Next(); ok; job, ok = lease.Next() {
 					n++
-					r := frontier.Result{Visit: schedule.Visit{At: clock(), Outcome: catalog.Archived}, NextDue: clock().Add(time.Duration(n) * time.Hour)}
+					r := frontier.Result{Visit: schedule.Visit{At: clock(), Outcome: catalog.Archived},
+						NextDue: clock().Add(time.Duration(n) * time.Hour)}
 					if err := c.Frontier.Done(txn, lease, job, r); err != nil {
 						return err
 					}

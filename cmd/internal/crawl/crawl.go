@@ -43,12 +43,12 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// minRoom is the free disk space below which the crawl pauses. It is more than content.Put needs, which is more than the
-// database needs, so that visits in progress can finish.
+// minRoom is the free disk space below which the crawl pauses. It is more than content.Put needs, which is more than
+// the database needs, so that visits in progress can finish.
 const minRoom = 768 << 20
 
-// minMaxWait is the least that frontier.Options.MaxWait may be, since pauses after failures last up to a day, however short
-// the maximum interval is.
+// minMaxWait is the least that frontier.Options.MaxWait may be, since pauses after failures last up to a day, however
+// short the maximum interval is.
 const minMaxWait = 48 * time.Hour
 
 // Crawl is what fetches for one store. Close it before the store.
@@ -96,9 +96,10 @@ type Crawl struct {
 
 // New builds a Crawl by the settings of the store. It fetches nothing yet.
 func New(s *store.Store) (*Crawl, error) {
-	c := &Crawl{store: s, purging: make(chan struct{}, 1), retentionChanged: make(chan struct{}, 1), Jobs: supervise.New(supervise.Options{Log: s.Log, Final: func(err error) bool {
-		return errors.Is(err, kv.ErrWritesStopped) || errors.Is(err, kv.ErrReadOnly)
-	}})}
+	c := &Crawl{store: s, purging: make(chan struct{}, 1), retentionChanged: make(chan struct{}, 1),
+		Jobs: supervise.New(supervise.Options{Log: s.Log, Final: func(err error) bool {
+			return errors.Is(err, kv.ErrWritesStopped) || errors.Is(err, kv.ErrReadOnly)
+		}})}
 	c.retention.Store(&s.Config.Retention)
 	if err := c.build(); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -160,12 +161,13 @@ func (c *Crawl) build() error {
 	if delay == 0 {
 		delay, jobs = -1, 0 // no delay; the gate's zero value means its default
 	}
-	if c.Frontier, err = frontier.New(s.DB, frontier.Options{Now: s.Clock, Hold: hold, LeaseJobs: jobs, Log: s.Log, MaxWait: max(settings.MaxInterval, minMaxWait),
-		Refuses:    crawler.RefusedBy(c.Scope),
-		Jobs:       c.leaseJobs,
-		Recall:     func(key string) (frontier.Recalled, bool, error) { return c.Intake.Recall(key) },
-		Everything: func(ctx context.Context, visit func(string) error) error { return c.Intake.Everything(ctx, visit) },
-	}); err != nil {
+	if c.Frontier, err = frontier.New(s.DB,
+		frontier.Options{Now: s.Clock, Hold: hold, LeaseJobs: jobs, Log: s.Log, MaxWait: max(settings.MaxInterval, minMaxWait),
+			Refuses:    crawler.RefusedBy(c.Scope),
+			Jobs:       c.leaseJobs,
+			Recall:     func(key string) (frontier.Recalled, bool, error) { return c.Intake.Recall(key) },
+			Everything: func(ctx context.Context, visit func(string) error) error { return c.Intake.Everything(ctx, visit) },
+		}); err != nil {
 		return err
 	}
 	token, _, _ := strings.Cut(settings.UserAgent, "/")
@@ -184,12 +186,14 @@ func (c *Crawl) build() error {
 	if err := c.readSoftwareRules(); err != nil {
 		return err
 	}
-	c.Campaigns = &campaign.Store{Archive: s.Archive, Frontier: c.Frontier, Graphs: c.Graphs, Clock: s.Clock, Context: schemaorg.Context, Software: c.Software,
+	c.Campaigns = &campaign.Store{Archive: s.Archive, Frontier: c.Frontier, Graphs: c.Graphs, Clock: s.Clock, Context: schemaorg.Context,
+		Software: c.Software,
 		Refuses: func(url string) bool {
 			return c.Scope.Refuses(scope.Question{Area: scope.Campaign, URL: url, Size: -1}) != ""
 		}}
 	c.Hints = &hints.Hints{DB: s.DB, Frontier: c.Frontier, Clock: s.Clock, Min: settings.MinInterval, Doer: c.sitemapDoer}
-	c.Intake = &crawler.Intake{Archive: s.Archive, Frontier: c.Frontier, Ledger: c.Ledger, Graphs: c.Graphs, Hints: c.Hints, Forgive: c.Gate.Forgive, Clock: s.Clock}
+	c.Intake = &crawler.Intake{Archive: s.Archive, Frontier: c.Frontier, Ledger: c.Ledger, Graphs: c.Graphs, Hints: c.Hints,
+		Forgive: c.Gate.Forgive, Clock: s.Clock}
 	if err := c.openTimetable(); err != nil {
 		return err
 	}
@@ -270,8 +274,8 @@ func (c *Crawl) Rule(settings config.Fetch) (schedule.Rule, error) {
 	return schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: limits, Round: settings.Round, Price: price}), nil
 }
 
-// NewAreDue makes URLs due that were never visited and are scheduled for the future of the archive's clock: if the clock
-// was set back, a crawl begins with them.
+// NewAreDue makes URLs due that were never visited and are scheduled for the future of the archive's clock: if the
+// clock was set back, a crawl begins with them.
 func (c *Crawl) NewAreDue(ctx context.Context) error {
 	now := c.store.Clock()
 	var waiting []string

@@ -46,7 +46,8 @@ func (c *Crawl) discoverer(d Discovery) (discover.Source, *politeness.Transport)
 	return discover.Source{
 		Options: d.Options, Rules: c.softwareRules, Found: d.Found, Explain: d.Explain, Tracker: d.Tracker, Now: c.store.Clock,
 		Robots: judge{c.Gate.Robots, c.inScope(scope.Campaign)},
-		HTTP:   &http.Client{Transport: polite, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		HTTP: &http.Client{Transport: polite,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		Catalog: func(kind, url string, doer harvest.Doer) harvest.Harvester {
 			for _, h := range harvesters() {
 				if h.kind == kind {

@@ -18,7 +18,9 @@ func (c *Crawl) newFetcher() (*fetch.Fetcher, fetch.Resolver, error) {
 	}
 	options.Settings = c.Hosts.Of
 	options.Nameless = func() {
-		c.store.Log.Warn("no --contact is set: owners of the hosts that are visited cannot reach you; --contact you@example.org is sent with each request")
+		c.store.Log.Warn(
+			"no --contact is set: owners of the hosts that are visited cannot reach you; --contact you@example.org is sent with each " +
+				"request")
 	}
 	if c.Tape != nil {
 		options.Tape = c.Tape

@@ -103,7 +103,8 @@ func (c *Crawl) keepCampaigns(ctx context.Context, only string) error {
 				if t.IsHarvest() {
 					host, _ = address.Host(t.Address) // a document was checked when it was kept
 				}
-				begun := busy[id] || t.IsHarvest() && (harvests == harvestsAtOnce || asking[host] == harvestsOfHost || only != "" && only != t.Campaign)
+				begun := busy[id] || t.IsHarvest() &&
+					(harvests == harvestsAtOnce || asking[host] == harvestsOfHost || only != "" && only != t.Campaign)
 				if !begun {
 					busy[id] = true
 					harvests += count(t)
@@ -193,7 +194,8 @@ func (c *Crawl) task(ctx context.Context, t campaign.Task) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		c.store.Log.Warn("an endpoint or portal of a campaign could not be read", "campaign", t.Campaign, "address", t.Address, "error", err)
+		c.store.Log.Warn("an endpoint or portal of a campaign could not be read", "campaign", t.Campaign, "address", t.Address, "error",
+			err)
 		if errors.Is(err, errNoEndpoint) { // do not try again
 			t.Tries = campaign.MaxTaskTries
 		} else if t.Tries > 0 {

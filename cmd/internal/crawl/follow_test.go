@@ -43,7 +43,10 @@ func TestEndpointsAndPortalsOfACampaignAreRead(t *testing.T) {
 		case "/robots.txt":
 			fmt.Fprint(w, "User-agent: *\nDisallow: /forbidden\n")
 		case "/void":
-			says("text/turtle", fmt.Sprintf(`@prefix void: <http://rdfs.org/ns/void#> . <#d> void:sparqlEndpoint </sparql>, </forbidden/sparql>, </page>, <%s/sparql> ; void:in </portal/> .`, out.URL))(w, r)
+			says("text/turtle",
+				fmt.Sprintf(
+					`@prefix void: <http://rdfs.org/ns/void#> . <#d> void:sparqlEndpoint </sparql>, </forbidden/sparql>, </page>, `+
+						`<%s/sparql> ; void:in </portal/> .`, out.URL))(w, r)
 		case "/sparql", "/forbidden/sparql":
 			if r.Method == http.MethodGet {
 				says("text/turtle", "<> <http://p.example/p> 1 .")(w, r)
@@ -67,14 +70,19 @@ func TestEndpointsAndPortalsOfACampaignAreRead(t *testing.T) {
 					if start > 0 {
 						return nil, 1
 					}
-					return []string{`{"id":"1","name":"one","title":"One","metadata_modified":"2024-03-01T10:00:00","resources":[` + file("data.ttl", "TTL") + "," + file("table.csv", "CSV") + `]}`}, 1
+					return []string{
+						`{"id":"1","name":"one","title":"One","metadata_modified":"2024-03-01T10:00:00","resources":[` + file("data.ttl",
+							"TTL") + "," + file("table.csv", "CSV") + `]}`}, 1
 				})(w, r)
 				return
 			}
 			http.NotFound(w, r)
 		}
 	})
-	endpoint = portaltest.NewEndpoint(t, fmt.Sprintf("<urn:a> <http://p.example/p> <%s/linked>, \"in the default graph\" . <http://g.example/1> { <urn:b> <http://p.example/p> \"named\" }", in.URL))
+	endpoint = portaltest.NewEndpoint(t,
+		fmt.Sprintf(
+			"<urn:a> <http://p.example/p> <%s/linked>, \"in the default graph\" . <http://g.example/1> { <urn:b> <http://p.example/p> "+
+				"\"named\" }", in.URL))
 
 	cfg := config.Defaults()
 	cfg.Data, cfg.Fetch.AllowPrivateHosts, cfg.Fetch.HostDelay = t.TempDir(), true, 0
@@ -92,7 +100,8 @@ func TestEndpointsAndPortalsOfACampaignAreRead(t *testing.T) {
 		}
 	}()
 	for round := 1; round <= 2; round++ {
-		if _, err := c.Campaigns.Run(t.Context(), campaign.Document{Name: "x", Seeds: []string{in.URL + "/void"}, Graphs: true}); err != nil {
+		if _, err := c.Campaigns.Run(t.Context(),
+			campaign.Document{Name: "x", Seeds: []string{in.URL + "/void"}, Graphs: true}); err != nil {
 			t.Fatal(err)
 		}
 		now, _, err := c.Follow(t.Context(), "x", crawler.RunOptions{Once: true})

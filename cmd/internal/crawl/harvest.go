@@ -53,7 +53,8 @@ func (c *Crawl) Harvest(ctx context.Context, s HarvestSource, opts harvest.Optio
 	for _, link := range []*string{&s.Address, &s.Portal} {
 		public, secret := address.WithoutSecret(*link)
 		if *link = public; secret {
-			c.store.Log.Warn("user and password of the address are not sent, because everything that a harvest records is public", "address", public)
+			c.store.Log.Warn("user and password of the address are not sent, because everything that a harvest records is public",
+				"address", public)
 		}
 	}
 	if s.Kind == Recognised {
@@ -84,7 +85,8 @@ func (c *Crawl) Harvest(ctx context.Context, s HarvestSource, opts harvest.Optio
 		}
 		report, err = harvest.Run(ctx, report.Source, h, measuring{c.Intake, c}, opts)
 		if report.Waiting.N() > 0 {
-			c.store.Log.Warn("a portal suddenly lists much less: the withdrawal of these datasets waits for an answer", "source", report.Source, "datasets", report.Waiting, "portals", report.Asks)
+			c.store.Log.Warn("a portal suddenly lists much less: the withdrawal of these datasets waits for an answer", "source",
+				report.Source, "datasets", report.Waiting, "portals", report.Asks)
 		}
 		if err == nil {
 			err = c.Pipeline.IndexAll(ctx) // so that what it brought is found
@@ -94,10 +96,11 @@ func (c *Crawl) Harvest(ctx context.Context, s HarvestSource, opts harvest.Optio
 	return report, fmt.Errorf("no harvester for %q", s.Kind)
 }
 
-// HarvestList harvests many sources of a kind, at most parallel at a time and one per host. Those that nothing answers for
-// are tried once more when all others have been read. It calls done after each, from one goroutine at a time, and returns
-// the reports of those that began.
-func (c *Crawl) HarvestList(ctx context.Context, kind string, addresses []string, parallel int, opts harvest.Options, done func(harvest.Report, error)) []harvest.Report {
+// HarvestList harvests many sources of a kind, at most parallel at a time and one per host. Those that nothing answers
+// for are tried once more when all others have been read. It calls done after each, from one goroutine at a time, and
+// returns the reports of those that began.
+func (c *Crawl) HarvestList(ctx context.Context, kind string, addresses []string, parallel int, opts harvest.Options,
+	done func(harvest.Report, error)) []harvest.Report {
 	reports := make([]harvest.Report, len(addresses))
 	opts.Progress = nil // of several harvests at once
 	var mu sync.Mutex   // guards calls of done, and again
@@ -123,7 +126,8 @@ func (c *Crawl) HarvestList(ctx context.Context, kind string, addresses []string
 	return slices.DeleteFunc(reports, func(r harvest.Report) bool { return r.Source == "" }) // not begun
 }
 
-// AnswerQuestion answers the question about datasets that a portal has suddenly ceased to list, and returns it as it was.
+// AnswerQuestion answers the question about datasets that a portal has suddenly ceased to list, and returns it as it
+// was.
 func (c *Crawl) AnswerQuestion(ctx context.Context, portal string, a ledger.Answer) (ledger.Question, error) {
 	q, err := c.Ledger.Answer(ctx, portal, a, c.store.Clock())
 	if err != nil {

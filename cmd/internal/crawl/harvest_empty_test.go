@@ -21,29 +21,44 @@ func empty() []wild {
 		{kind: "ckan", about: "it counts ten and returns none", answer: ckanOf(func(int, int) ([]string, int) { return nil, 10 })},
 		{kind: "ckan", about: "it counts none", answer: ckanOf(func(int, int) ([]string, int) { return nil, 0 })},
 		{kind: "ckan", about: "all are deleted", answer: ckanOf(func(start, _ int) ([]string, int) {
-			return []string{`{"id":"1","name":"a","state":"deleted","resources":[{"url":"http://portal.example/a.csv"}]}`}[min(start, 1):], 1
+			return []string{`{"id":"1","name":"a","state":"deleted","resources":[{"url":"http://portal.example/a.csv"}]}`}[min(start, 1):],
+				1
 		})},
 		{kind: "ckan", about: "no resource has an address", answer: ckanOf(func(start, _ int) ([]string, int) {
 			return []string{`{"id":"1","name":"a","resources":[{"id":"r","url":"mailto:a@b.example"}]}`}[min(start, 1):], 1
 		})},
-		{kind: "datajson", answers: map[string]string{"/data.json": `{"conformsTo":"https://project-open-data.cio.gov/v1.1/schema","dataset":[]}`}},
+		{
+			kind: "datajson", answers: map[string]string{
+				"/data.json": `{"conformsTo":"https://project-open-data.cio.gov/v1.1/schema","dataset":[]}`}},
 		{kind: "socrata", answers: map[string]string{"/api/catalog/v1": `{"results":[],"resultSetSize":0}`}},
 		{kind: "opendatasoft", answers: map[string]string{"/api/explore/v2.1/catalog/datasets": `{"total_count":0,"results":[]}`}},
 		{kind: "udata", answers: map[string]string{"/api/1/datasets/": `{"data":[],"next_page":null,"page":1,"page_size":100,"total":0}`}},
 		{kind: "magda", answers: map[string]string{"/api/v0/registry/records": `{"hasMore":false,"records":[]}`}},
 		{kind: "invenio", answers: map[string]string{"/api/records": `{"hits":{"total":0,"hits":[]},"links":{}}`}},
 		{kind: "zenodo", answers: map[string]string{"/api/records": `{"hits":{"total":0,"hits":[]},"links":{}}`}},
-		{kind: "datacite", address: "http://portal.example/dois", answers: map[string]string{"/dois": `{"data":[],"meta":{"total":0,"totalPages":0},"links":{}}`}},
-		{kind: "dataverse", answers: map[string]string{"/api/search": `{"status":"OK","data":{"q":"*","total_count":0,"start":0,"items":[],"count_in_response":0}}`}},
+		{kind: "datacite", address: "http://portal.example/dois",
+			answers: map[string]string{"/dois": `{"data":[],"meta":{"total":0,"totalPages":0},"links":{}}`}},
+		{
+			kind: "dataverse",
+			answers: map[string]string{
+				"/api/search": `{"status":"OK","data":{"q":"*","total_count":0,"start":0,"items":[],"count_in_response":0}}`}},
 		{kind: "csw", address: "http://portal.example/csw", answers: map[string]string{
-			"/csw": `<csw:GetRecordsResponse xmlns:csw="http://www.opengis.net/cat/csw/2.0.2"><csw:SearchResults numberOfRecordsMatched="0" numberOfRecordsReturned="0" nextRecord="0"/></csw:GetRecordsResponse>`}},
-		{kind: "dcat", address: "http://portal.example/c.ttl", answers: map[string]string{"/c.ttl": dcatPrefixes + `<> a dcat:Catalog ; dct:title "C" .`}},
-		{kind: "ldes", address: "http://portal.example/ldes", answers: map[string]string{"/ldes": `@prefix ldes: <https://w3id.org/ldes#> . @prefix tree: <https://w3id.org/tree#> . <> a ldes:EventStream ; tree:view <ldes> . <ldes> a tree:Node .`}},
+			"/csw": `<csw:GetRecordsResponse xmlns:csw="http://www.opengis.net/cat/csw/2.0.2"><csw:SearchResults ` +
+				`numberOfRecordsMatched="0" numberOfRecordsReturned="0" nextRecord="0"/></csw:GetRecordsResponse>`}},
+		{kind: "dcat", address: "http://portal.example/c.ttl",
+			answers: map[string]string{"/c.ttl": dcatPrefixes + `<> a dcat:Catalog ; dct:title "C" .`}},
+		{kind: "ldes", address: "http://portal.example/ldes",
+			answers: map[string]string{
+				"/ldes": `@prefix ldes: <https://w3id.org/ldes#> . @prefix tree: <https://w3id.org/tree#> . <> a ldes:EventStream ; ` +
+					`tree:view <ldes> . <ldes> a tree:Node .`}},
 		{kind: "portalwatch", answers: sparql},
 		{kind: "sparql", answers: sparql},
-		{kind: "sitemap", address: "http://portal.example/sitemap.xml", answers: map[string]string{"/sitemap.xml": `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></urlset>`}},
-		{kind: "schemaorg", address: "http://portal.example/page", answers: map[string]string{"/page": `<!doctype html><title>P</title><p>Nothing`}},
-		{kind: "oai", address: "http://portal.example/oai", answer: repository(func(string) string { return oaiPage(`<error code="noRecordsMatch">none</error>`) })},
+		{kind: "sitemap", address: "http://portal.example/sitemap.xml",
+			answers: map[string]string{"/sitemap.xml": `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></urlset>`}},
+		{kind: "schemaorg", address: "http://portal.example/page",
+			answers: map[string]string{"/page": `<!doctype html><title>P</title><p>Nothing`}},
+		{kind: "oai", address: "http://portal.example/oai",
+			answer: repository(func(string) string { return oaiPage(`<error code="noRecordsMatch">none</error>`) })},
 	}
 }
 

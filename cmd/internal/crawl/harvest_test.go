@@ -69,16 +69,18 @@ func says(contentType, body string) http.HandlerFunc {
 func TestNoPortalInTroubleBringsAHarvestDown(t *testing.T) {
 	t.Parallel()
 	troubles := map[string]http.HandlerFunc{
-		"a web page":              says("text/html", "<!DOCTYPE html><html><body>Welcome</body></html>"),
-		"a login page as JSON":    says("application/json", "<html><head><title>Login</title></head><form action=/login></form></html>"),
-		"half a JSON":             says("application/json", `{"success": true, "result": {"count": 2, "results": [{"id": "1", "name": "a", "resources": [{"url": "http://f.exa`),
-		"half an XML":             says("text/xml", `<?xml version="1.0"?><OAI-PMH><ListRecords><record><header><identifier>x</iden`),
-		"a wrong encoding":        says("application/json; charset=utf-16", "\xff\xfe{\x00\"\x00Z\xfcrich"),
-		"nothing":                 says("", ""),
-		"binary":                  says("application/json", strings.Repeat("\x00\xff\x01", 999)),
-		"not found":               http.NotFound,
-		"a null":                  says("application/json", "null"),
-		"another null":            says("application/json", `{"success":true,"result":null,"results":null,"dataset":null,"data":null,"hits":null}`),
+		"a web page":           says("text/html", "<!DOCTYPE html><html><body>Welcome</body></html>"),
+		"a login page as JSON": says("application/json", "<html><head><title>Login</title></head><form action=/login></form></html>"),
+		"half a JSON": says("application/json",
+			`{"success": true, "result": {"count": 2, "results": [{"id": "1", "name": "a", "resources": [{"url": "http://f.exa`),
+		"half an XML":      says("text/xml", `<?xml version="1.0"?><OAI-PMH><ListRecords><record><header><identifier>x</iden`),
+		"a wrong encoding": says("application/json; charset=utf-16", "\xff\xfe{\x00\"\x00Z\xfcrich"),
+		"nothing":          says("", ""),
+		"binary":           says("application/json", strings.Repeat("\x00\xff\x01", 999)),
+		"not found":        http.NotFound,
+		"a null":           says("application/json", "null"),
+		"another null": says("application/json",
+			`{"success":true,"result":null,"results":null,"dataset":null,"data":null,"hits":null}`),
 		"something deeply nested": says("application/json", strings.Repeat("[", 100_000)),
 		"an endless redirect": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.String()+"x", http.StatusFound)

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// sitemapsEvery is how often hosts are looked for whose sitemaps are to be read, sitemapsInTurn how many are read then, and
-// sitemapsAtOnce how many at the same time.
+// sitemapsEvery is how often hosts are looked for whose sitemaps are to be read, sitemapsInTurn how many are read then,
+// and sitemapsAtOnce how many at the same time.
 const (
 	sitemapsEvery  = 5 * time.Minute
 	sitemapsInTurn = 1000
@@ -69,7 +69,8 @@ func (c *Crawl) readSitemapsOf(ctx context.Context, group string) error {
 	return nil
 }
 
-// sitemapDoer returns what asks for the sitemaps of a host. Nobody has named their addresses but robots.txt, so its rules apply.
+// sitemapDoer returns what asks for the sitemaps of a host. Nobody has named their addresses but robots.txt, so its
+// rules apply.
 func (c *Crawl) sitemapDoer(string) hints.Doer {
 	return &http.Client{Transport: &obedient{c, c.politeTransport(scope.Crawl)}}
 }

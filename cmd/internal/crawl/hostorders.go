@@ -53,8 +53,8 @@ func (c *Crawl) ResumeHosts(ctx context.Context, match string) error {
 	return c.WakeHosts(ctx)
 }
 
-// ForgetHost removes what is remembered of a host: its back-off, robots.txt, answer times, and today's requests. Its URLs
-// and versions stay.
+// ForgetHost removes what is remembered of a host: its back-off, robots.txt, answer times, and today's requests. Its
+// URLs and versions stay.
 func (c *Crawl) ForgetHost(ctx context.Context, name string) error {
 	host := address.HostGroup(name)
 	if err := c.Gate.Forget(ctx, host); err != nil {

@@ -24,7 +24,8 @@ func (c *Crawl) newBook() (*hosts.Book, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hosts.NewBook(hosts.Options{DB: c.store.DB, Base: base, File: settings.Hosts, Flags: flags, Secrets: secrets, ProxySecret: settings.ProxySecret, Changed: c.hostsChanged, Log: c.store.Log})
+	return hosts.NewBook(hosts.Options{DB: c.store.DB, Base: base, File: settings.Hosts, Flags: flags, Secrets: secrets,
+		ProxySecret: settings.ProxySecret, Changed: c.hostsChanged, Log: c.store.Log})
 }
 
 // hostDefaults returns the settings of hosts without rules.

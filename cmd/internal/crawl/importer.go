@@ -33,8 +33,8 @@ type Imported struct {
 // registeredAtOnce is how many URLs an import registers in one transaction.
 const registeredAtOnce = 500
 
-// maxAhead is how far the clock of another archive may be ahead. A version with a later date would be the latest one for
-// good, and the visits that follow would be compared with it.
+// maxAhead is how far the clock of another archive may be ahead. A version with a later date would be the latest one
+// for good, and the visits that follow would be compared with it.
 const maxAhead = 24 * time.Hour
 
 // checkDate returns an error if another archive cannot have found something at a time.
@@ -48,12 +48,13 @@ func (c *Crawl) checkDate(at time.Time) error {
 	return nil
 }
 
-// ImportWARC archives the captures of a WARC or ARC file, in the order of their dates. fault is called for each fault of
-// the file, and for each capture that cannot be kept; the others are imported all the same. progress is called with the
-// number of captures that are done. With dry, it only counts: Versions are the captures that could be imported.
+// ImportWARC archives the captures of a WARC or ARC file, in the order of their dates. fault is called for each fault
+// of the file, and for each capture that cannot be kept; the others are imported all the same. progress is called with
+// the number of captures that are done. With dry, it only counts: Versions are the captures that could be imported.
 //
 // The URLs are registered, but not crawled until they are added.
-func (c *Crawl) ImportWARC(ctx context.Context, file wacz.File, dry bool, fault func(warc.Fault), progress func(done, all int)) (n Imported, err error) {
+func (c *Crawl) ImportWARC(ctx context.Context, file wacz.File, dry bool, fault func(warc.Fault), progress func(done, all int)) (n Imported,
+	err error) {
 	report := func(f warc.Fault) { n.Faults++; fault(f) }
 	list, err := captures.Read(&reader{ctx, file.Reader(0)}, report)
 	if err != nil {
@@ -105,7 +106,8 @@ func (c *Crawl) ImportWARC(ctx context.Context, file wacz.File, dry bool, fault 
 // ends reports whether an error ends an import: one of the archive or the end of ctx, not one of the bytes.
 func ends(ctx context.Context, err error) bool {
 	_, ofFile := errors.AsType[*captureError](err)
-	return err != nil && !isRefused(err) && (ctx.Err() != nil || !ofFile || errors.Is(err, kv.ErrDiskFull) || errors.Is(err, kv.ErrWritesStopped))
+	return err != nil && !isRefused(err) &&
+		(ctx.Err() != nil || !ofFile || errors.Is(err, kv.ErrDiskFull) || errors.Is(err, kv.ErrWritesStopped))
 }
 
 // isRefused reports whether an error says that a capture must not be kept.
@@ -131,8 +133,8 @@ func (r *reader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// unpacked returns a temporary file with the whole records of a file, without compression. A record whose block ends early
-// is left out: what follows it would be taken for the rest of its block.
+// unpacked returns a temporary file with the whole records of a file, without compression. A record whose block ends
+// early is left out: what follows it would be taken for the rest of its block.
 func (c *Crawl) unpacked(ctx context.Context, file wacz.File) (*os.File, error) {
 	f, err := os.CreateTemp("", "odarchive-warc-")
 	if err != nil {
@@ -156,8 +158,8 @@ func (c *Crawl) unpacked(ctx context.Context, file wacz.File) (*os.File, error) 
 	}
 }
 
-// appendRecord writes a record at the end of a file, and returns the new end. Of a record whose block ends early, nothing
-// remains.
+// appendRecord writes a record at the end of a file, and returns the new end. Of a record whose block ends early,
+// nothing remains.
 func appendRecord(f *os.File, end int64, rec *warc.Record) (int64, error) {
 	n, err := io.Copy(f, io.MultiReader(bytes.NewReader(rec.Head), rec.Block, strings.NewReader("\r\n\r\n")))
 	if err == nil {
@@ -255,5 +257,6 @@ func (c *Crawl) importOne(ctx context.Context, file wacz.File, one captures.Capt
 		return "", err
 	}
 	return c.Pipeline.Import(ctx, crawler.Imported{
-		URL: seed.URL, FinalURL: one.FinalURL, At: one.At, Status: content.Status, Header: content.Header, Format: one.Format, Exchange: content.Exchange, Truncated: truncated, Body: body})
+		URL: seed.URL, FinalURL: one.FinalURL, At: one.At, Status: content.Status, Header: content.Header, Format: one.Format,
+		Exchange: content.Exchange, Truncated: truncated, Body: body})
 }

@@ -38,12 +38,14 @@ func (c *Crawl) Replan(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.store.Log.Info("next visits rescheduled, because the schedule's settings have changed", "before", string(before), "now", now, "moved", moved)
+		c.store.Log.Info("next visits rescheduled, because the schedule's settings have changed", "before", string(before), "now", now,
+			"moved", moved)
 	}
 	return c.store.SetSetting(ctx, keyPlannedBy, now)
 }
 
-// askAgain makes files due that were not asked for because of a setting, such as --allow-net, if these settings have changed.
+// askAgain makes files due that were not asked for because of a setting, such as --allow-net, if these settings have
+// changed.
 func (c *Crawl) askAgain(ctx context.Context) error {
 	s := c.store.Config.Fetch
 	now := fmt.Sprintf("%v %q %q", s.AllowPrivateHosts, s.AllowNets, s.Honour)
@@ -72,7 +74,8 @@ func (c *Crawl) nextVisit(u *frontier.URL) (time.Time, string) {
 func (c *Crawl) straighten(ctx context.Context) error {
 	moved, err := c.Frontier.Straighten(ctx, c.nextVisit)
 	if moved > 0 {
-		c.store.Log.Warn("visits were planned for later than --max-interval allows, as by a clock that was ahead; they are rescheduled", "urls", moved)
+		c.store.Log.Warn("visits were planned for later than --max-interval allows, as by a clock that was ahead; they are rescheduled",
+			"urls", moved)
 	}
 	return err
 }
@@ -80,9 +83,9 @@ func (c *Crawl) straighten(ctx context.Context) error {
 // planEvery is how often an endless crawl computes the price of a fetch.
 const planEvery = 24 * time.Hour
 
-// Run is Pipeline.Run. First it repairs what a clock that was ahead has left in the queue. Beside an endless crawl it goes on
-// to do so, and by the adaptive schedule it plans the queue daily. A plan that fails leaves the queue unchanged, is tried
-// again, and does not hold up the crawl.
+// Run is Pipeline.Run. First it repairs what a clock that was ahead has left in the queue. Beside an endless crawl it
+// goes on to do so, and by the adaptive schedule it plans the queue daily. A plan that fails leaves the queue
+// unchanged, is tried again, and does not hold up the crawl.
 func (c *Crawl) Run(ctx context.Context, opts crawler.RunOptions) (summary crawler.Summary, err error) {
 	if opts.Once || len(opts.URLs) > 0 {
 		if err := c.straighten(ctx); err != nil {
@@ -124,9 +127,9 @@ func (c *Crawl) keepPlanned(ctx context.Context, rule *schedule.AdaptiveRule) er
 	}
 }
 
-// plan computes the price of a fetch, and schedules queued visits again if it has changed, except for those that would move
-// by less than a twentieth of their wait. If it has changed a little, that concerns the visits of the next days only: the
-// others do not move much either, and a later plan finds them when their time comes.
+// plan computes the price of a fetch, and schedules queued visits again if it has changed, except for those that would
+// move by less than a twentieth of their wait. If it has changed a little, that concerns the visits of the next days
+// only: the others do not move much either, and a later plan finds them when their time comes.
 func (c *Crawl) plan(ctx context.Context, rule *schedule.AdaptiveRule) error {
 	began, now := time.Now(), c.store.Clock()
 	changedAt, err := c.priceChanged()
@@ -164,7 +167,8 @@ func (c *Crawl) plan(ctx context.Context, rule *schedule.AdaptiveRule) error {
 	if !moved {
 		return nil
 	}
-	c.store.Log.Info("next visits planned", "price", rule.Price().Round(time.Minute), "moved", count, "took", time.Since(began).Round(time.Millisecond))
+	c.store.Log.Info("next visits planned", "price", rule.Price().Round(time.Minute), "moved", count, "took",
+		time.Since(began).Round(time.Millisecond))
 	if err := c.store.SetSetting(ctx, keyPriceChanged, changedAt.UTC().Format(time.RFC3339Nano)); err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 // Preserved is a preserve.Receiver that archives what an export holds. Each version is a transaction, so that what was
-// received before a crash stays, and receiving it again adds nothing. Bytes that were withdrawn here and URLs that are never
-// kept are counted, and are no error. Close must be called at the end.
+// received before a crash stays, and receiving it again adds nothing. Bytes that were withdrawn here and URLs that are
+// never kept are counted, and are no error. Close must be called at the end.
 type Preserved struct {
 	crawl *Crawl
 	seed  catalog.Seed
@@ -154,7 +154,8 @@ func (p *Preserved) keepRecord(ctx context.Context, v preserve.Version) error {
 	}
 	copy(digests.SHA256[:], sha)
 	copy(digests.MD5[:], md5)
-	order := catalog.WithdrawalOrder{Targets: []string{v.URL}, Reason: v.Withdrawal.Reason, Basis: v.Withdrawal.Basis, By: v.Withdrawal.By, Status: v.Withdrawal.Status}
+	order := catalog.WithdrawalOrder{Targets: []string{v.URL}, Reason: v.Withdrawal.Reason, Basis: v.Withdrawal.Basis, By: v.Withdrawal.By,
+		Status: v.Withdrawal.Status}
 	at := v.Withdrawal.At
 	if now := p.crawl.store.Clock(); at.After(now) {
 		at = now

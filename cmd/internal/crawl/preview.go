@@ -28,8 +28,8 @@ type Preview struct {
 // maxPreview is how many requests a preview may make.
 const maxPreview = 10
 
-// Preview sends the first requests of a campaign over a web interface until there is a dataset. If the interface cannot be
-// harvested, the preview has what was asked before.
+// Preview sends the first requests of a campaign over a web interface until there is a dataset. If the interface cannot
+// be harvested, the preview has what was asked before.
 func (c *Crawl) Preview(ctx context.Context, d campaign.Document) (Preview, error) {
 	p := Preview{Requests: []string{}, Files: []string{}}
 	if d.Kind != campaign.KindAPI {

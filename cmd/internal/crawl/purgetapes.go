@@ -16,8 +16,8 @@ import (
 	"odarchive/crawler/web/fetch"
 )
 
-// refuses reports whether bytes were withdrawn, or whether their host asks not to keep them, so that no WARC file may have
-// them. If the former cannot be read, they are written: the transaction of the visit fails, too.
+// refuses reports whether bytes were withdrawn, or whether their host asks not to keep them, so that no WARC file may
+// have them. If the former cannot be read, they are written: the transaction of the visit fails, too.
 func (c *Crawl) refuses(ex *fetch.Exchange) bool {
 	return c.Pipeline.OptOut(ex) != "" || errors.Is(c.store.Archive.Refused(ex.Body.Digests().SHA256), catalog.ErrWithdrawn)
 }
@@ -25,8 +25,8 @@ func (c *Crawl) refuses(ex *fetch.Exchange) bool {
 // answersPrefix is the prefix of the names of files with what interfaces answered.
 const answersPrefix = "answers"
 
-// purgeTapes removes the records of withdrawn bytes from the WARC files in all directories that this archive has written
-// to. Directories that are gone are skipped with a warning.
+// purgeTapes removes the records of withdrawn bytes from the WARC files in all directories that this archive has
+// written to. Directories that are gone are skipped with a warning.
 func (c *Crawl) purgeTapes(ctx context.Context, list []archive.Purging) error {
 	dirs, err := c.store.Copies()
 	if err != nil {

@@ -59,7 +59,8 @@ func (c *Crawl) known(ctx context.Context, link string) (quality.Known, error) {
 	if err != nil || r.Visits == 0 {
 		return quality.Known{}, err
 	}
-	return quality.Known{Visited: true, Retrieved: r.Outcome == catalog.Archived || r.Outcome == catalog.Unchanged, MediaType: r.MediaType, Size: r.Size}, nil
+	return quality.Known{Visited: true, Retrieved: r.Outcome == catalog.Archived || r.Outcome == catalog.Unchanged, MediaType: r.MediaType,
+		Size: r.Size}, nil
 }
 
 // Quality measures the metadata of portals, or of all portals if none is named, and stores the measurements.

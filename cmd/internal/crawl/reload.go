@@ -11,9 +11,9 @@ import (
 	"odarchive/crawler/web/politeness"
 )
 
-// ReloadCrawl makes a running crawl follow changed settings, whose Check has succeeded: what hosts are asked with, the hours, the
-// bandwidth, the workers and the scope. The secrets file is read again. After an error, nothing has changed, unless it is
-// an ErrPartly.
+// ReloadCrawl makes a running crawl follow changed settings, whose Check has succeeded: what hosts are asked with, the
+// hours, the bandwidth, the workers and the scope. The secrets file is read again. After an error, nothing has changed,
+// unless it is an ErrPartly.
 func (c *Crawl) ReloadCrawl(ctx context.Context, settings config.Fetch) error {
 	hours, err := politeness.ParseHours(settings.Hours, time.Local)
 	if err != nil {
@@ -49,6 +49,6 @@ func (c *Crawl) ReloadCrawl(ctx context.Context, settings config.Fetch) error {
 	return failed
 }
 
-// ErrPartly means that the settings of hosts, the hours, the bandwidth and the workers are in force, and something else is
-// not.
+// ErrPartly means that the settings of hosts, the hours, the bandwidth and the workers are in force, and something else
+// is not.
 var ErrPartly = errors.New("some settings are in force")

@@ -32,8 +32,8 @@ func (c *Crawl) PlanRetention(ctx context.Context) (catalog.RetentionPlan, error
 	return p.plan, err
 }
 
-// ApplyRetention takes away what the rules of retention do not keep: the versions are withdrawn with the status 410 and the
-// rule as the reason, and KeepWithdrawn removes their bytes. The same bytes may become a version again.
+// ApplyRetention takes away what the rules of retention do not keep: the versions are withdrawn with the status 410 and
+// the rule as the reason, and KeepWithdrawn removes their bytes. The same bytes may become a version again.
 func (c *Crawl) ApplyRetention(ctx context.Context) (catalog.RetentionPlan, error) {
 	return c.applyRetention(ctx, maxRetained)
 }
@@ -61,8 +61,8 @@ func (c *Crawl) applyRetention(ctx context.Context, most int) (catalog.Retention
 	return p.plan, nil
 }
 
-// retainNot withdraws groups of versions with the same bytes, given by their ids. If others have got the bytes of a group
-// since the plan was made, it stays.
+// retainNot withdraws groups of versions with the same bytes, given by their ids. If others have got the bytes of a
+// group since the plan was made, it stays.
 func (c *Crawl) retainNot(ctx context.Context, groups [][]string, w catalog.Withdrawal) error {
 	o := archive.Withdrawing{Returns: true}
 	for _, ids := range groups {

@@ -22,7 +22,8 @@ func versioned(t *testing.T, c *Crawl, url string, texts ...string) {
 	err := to.Begin(t.Context(), preserve.Object{URL: url})
 	for i, text := range texts {
 		at := time.Date(2024, 1, 1+i, 12, 0, 0, 0, time.UTC)
-		err = errors.Join(err, to.Version(t.Context(), preserve.Version{URL: url, N: i, Time: at, Size: int64(len(text))}, strings.NewReader(text)))
+		err = errors.Join(err,
+			to.Version(t.Context(), preserve.Version{URL: url, N: i, Time: at, Size: int64(len(text))}, strings.NewReader(text)))
 	}
 	if err := errors.Join(err, to.End(t.Context()), to.Close(t.Context())); err != nil || to.Count.Versions != len(texts) {
 		t.Fatalf("%s: %+v, %v", url, to.Count, err)

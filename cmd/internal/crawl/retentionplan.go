@@ -17,8 +17,8 @@ const (
 	maxKnownShared = 200_000 // digests that a planner remembers; beyond, it finds them out again
 )
 
-// retentionPlanner finds the versions that the rules of retention do not keep. Versions with the same bytes go together: if
-// one of them is kept, the bytes cannot be removed, and all of them stay.
+// retentionPlanner finds the versions that the rules of retention do not keep. Versions with the same bytes go
+// together: if one of them is kept, the bytes cannot be removed, and all of them stay.
 type retentionPlanner struct {
 	c      *Crawl
 	rules  []retention.Rule
@@ -126,9 +126,10 @@ func (p *retentionPlanner) decide(ctx context.Context, r catalog.Resource) ([]re
 	return retention.Decide(p.rules, r, versions, p.plan.At), nil
 }
 
-// group returns all versions with some bytes if the rules keep none of them, otherwise nil. decided has what was decided for
-// some files, by their ids, and gets that of others.
-func (p *retentionPlanner) group(ctx context.Context, sha [32]byte, decided map[string][]retention.Gone) (group []retention.Gone, err error) {
+// group returns all versions with some bytes if the rules keep none of them, otherwise nil. decided has what was
+// decided for some files, by their ids, and gets that of others.
+func (p *retentionPlanner) group(ctx context.Context, sha [32]byte, decided map[string][]retention.Gone) (group []retention.Gone,
+	err error) {
 	all, err := p.c.store.Archive.WithBytes(ctx, sha)
 	if err != nil || len(all) >= archive.MaxWithBytes {
 		return nil, err
@@ -172,7 +173,8 @@ func (p *retentionPlanner) add(group []retention.Gone) {
 			tally.Files++
 		}
 		if len(p.plan.Versions) < retainedListed {
-			p.plan.Versions = append(p.plan.Versions, catalog.RetentionVersion{WithdrawnVersion: p.c.describeWithdrawn([]catalog.Version{g.Version})[0], Rule: tally.Name})
+			p.plan.Versions = append(p.plan.Versions,
+				catalog.RetentionVersion{WithdrawnVersion: p.c.describeWithdrawn([]catalog.Version{g.Version})[0], Rule: tally.Name})
 		}
 	}
 }

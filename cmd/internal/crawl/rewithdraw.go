@@ -14,8 +14,8 @@ import (
 const maxWithdrawalLine = 64 << 10
 
 // WithdrawAgain withdraws what a list says that was withdrawn: a JSON object a line, as Archive.Withdrawn yields them.
-// It removes the bytes, and returns the number of versions that were withdrawn. Retention is left to its rules: left is the
-// number of its lines.
+// It removes the bytes, and returns the number of versions that were withdrawn. Retention is left to its rules: left is
+// the number of its lines.
 func (c *Crawl) WithdrawAgain(ctx context.Context, list io.Reader, progress func(step string)) (versions, left int, err error) {
 	lines := bufio.NewScanner(list)
 	lines.Buffer(nil, maxWithdrawalLine)

@@ -11,8 +11,8 @@ import (
 // keyScopedBy is the setting of the store that names the rules by which the queue was last gone through.
 const keyScopedBy = "crawl/scoped-by"
 
-// Rescope goes through the queue if the rules of the scope have changed since the last time: files that are out of scope now
-// are not due any more, and those that are in scope again are due.
+// Rescope goes through the queue if the rules of the scope have changed since the last time: files that are out of
+// scope now are not due any more, and those that are in scope again are due.
 func (c *Crawl) Rescope(ctx context.Context) error {
 	now := c.Scope.Fingerprint()
 	before, err := c.store.Setting(keyScopedBy)

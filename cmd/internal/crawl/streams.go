@@ -9,8 +9,9 @@ import (
 	"odarchive/crawler/queue/supervise"
 )
 
-// The event streams (LDES) that were harvested are read again while the server runs: a stream is made to be followed, and
-// reading on costs a request or two, since its pages that are full never change and the others are requested conditionally.
+// The event streams (LDES) that were harvested are read again while the server runs: a stream is made to be followed,
+// and reading on costs a request or two, since its pages that are full never change and the others are requested
+// conditionally.
 const (
 	streamReports  = 10_000 // newest reports of harvests that are looked at
 	maxStreams     = 1000   // that are followed
@@ -79,7 +80,8 @@ func (c *Crawl) readStreams(ctx context.Context, every time.Duration) error {
 			c.store.Log.Warn("event stream was not read", "source", s.last.Source, "error", err)
 			continue
 		}
-		c.store.Log.Info("event stream read", "source", s.last.Source, "new", done.Inserted, "changed", done.Updated, "withdrawn", done.Withdrawn)
+		c.store.Log.Info("event stream read", "source", s.last.Source, "new", done.Inserted, "changed", done.Updated, "withdrawn",
+			done.Withdrawn)
 	}
 	return context.Cause(ctx)
 }

@@ -12,13 +12,15 @@ func TestAStreamIsReadAgainByItsNewestReport(t *testing.T) {
 	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	report := func(kind, address, portal string, ended time.Duration, failure string) harvest.Report {
 		s := HarvestSource{Kind: kind, Address: address, Portal: portal}
-		return harvest.Report{Source: s.name(harvest.Selection{}), Kind: kind, Address: address, Started: at, Ended: at.Add(ended), Error: failure}
+		return harvest.Report{Source: s.name(harvest.Selection{}), Kind: kind, Address: address, Started: at, Ended: at.Add(ended),
+			Error: failure}
 	}
 	killed := report("ldes", "http://c.example/", "", 0, "")
 	killed.Ended = time.Time{}
 	got := streamsOf([]harvest.Report{
 		report("ldes", "http://a.example/", "", time.Minute, ""), report("ckan", "http://b.example/", "", time.Minute, ""), killed,
-		report("ldes", "http://a.example/", "", -time.Hour, "it failed before"), report("ldes", "http://a.example/", "http://p.example/", time.Minute, "it fails"),
+		report("ldes", "http://a.example/", "", -time.Hour, "it failed before"),
+		report("ldes", "http://a.example/", "http://p.example/", time.Minute, "it fails"),
 	})
 	want := []struct {
 		source HarvestSource

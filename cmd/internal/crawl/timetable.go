@@ -14,12 +14,13 @@ import (
 
 // openTimetable loads the planned harvests.
 func (c *Crawl) openTimetable() (err error) {
-	c.Timetable, err = timetable.New(timetable.Options{DB: c.store.DB, File: c.store.Config.Fetch.Harvests, Clock: c.store.Clock, Log: c.store.Log, Knows: func(kind string) error {
-		if !KnowsHarvest(kind) {
-			return fmt.Errorf("there is no harvester for %q; expected %s or %s", kind, strings.Join(HarvestKinds(), ", "), Recognised)
-		}
-		return nil
-	}})
+	c.Timetable, err = timetable.New(timetable.Options{DB: c.store.DB, File: c.store.Config.Fetch.Harvests, Clock: c.store.Clock,
+		Log: c.store.Log, Knows: func(kind string) error {
+			if !KnowsHarvest(kind) {
+				return fmt.Errorf("there is no harvester for %q; expected %s or %s", kind, strings.Join(HarvestKinds(), ", "), Recognised)
+			}
+			return nil
+		}})
 	return err
 }
 

@@ -16,10 +16,10 @@ import (
 	"odarchive/triplestore/bucket"
 )
 
-// Withdraw takes versions away from all readers, as ordered, and has KeepWithdrawn remove their bytes from disk. The result
-// lists the versions that were withdrawn, without those that had been before, and copies elsewhere that may have them. If a
-// target is unknown, or its bytes are also those of other versions and the order does not include copies, it withdraws
-// nothing.
+// Withdraw takes versions away from all readers, as ordered, and has KeepWithdrawn remove their bytes from disk. The
+// result lists the versions that were withdrawn, without those that had been before, and copies elsewhere that may have
+// them. If a target is unknown, or its bytes are also those of other versions and the order does not include copies, it
+// withdraws nothing.
 func (c *Crawl) Withdraw(ctx context.Context, o catalog.WithdrawalOrder) (result catalog.Withdrawn, err error) {
 	w, err := o.Withdrawal(c.store.Clock())
 	if err != nil {
@@ -28,7 +28,8 @@ func (c *Crawl) Withdraw(ctx context.Context, o catalog.WithdrawalOrder) (result
 	return c.withdraw(ctx, archive.Withdrawing{Targets: o.Targets, Copies: o.Copies}, w, o.DryRun)
 }
 
-func (c *Crawl) withdraw(ctx context.Context, o archive.Withdrawing, w catalog.Withdrawal, dryRun bool) (result catalog.Withdrawn, err error) {
+func (c *Crawl) withdraw(ctx context.Context, o archive.Withdrawing, w catalog.Withdrawal, dryRun bool) (result catalog.Withdrawn,
+	err error) {
 	result = catalog.Withdrawn{Versions: []catalog.WithdrawnVersion{}, DryRun: dryRun}
 	var list []catalog.Version
 	if dryRun {
@@ -64,8 +65,8 @@ func digestsOf(list []catalog.Version) (digests []content.Digest) {
 	return digests
 }
 
-// copiesOf adds to the result the copies that were made since the first of some versions was fetched: those that lose the
-// bytes with them, and those that this program cannot change.
+// copiesOf adds to the result the copies that were made since the first of some versions was fetched: those that lose
+// the bytes with them, and those that this program cannot change.
 func (c *Crawl) copiesOf(list []catalog.Version, result *catalog.Withdrawn) error {
 	if len(list) == 0 {
 		return nil
@@ -91,8 +92,8 @@ func (c *Crawl) describeWithdrawn(list []catalog.Version) []catalog.WithdrawnVer
 	return out
 }
 
-// forgetGraphs removes the graphs with the statements of versions that were withdrawn. PurgeWithdrawn does so, too, in case
-// that this process ends before.
+// forgetGraphs removes the graphs with the statements of versions that were withdrawn. PurgeWithdrawn does so, too, in
+// case that this process ends before.
 func (c *Crawl) forgetGraphs(ctx context.Context, list []catalog.Version) error {
 	withdrawn := map[string]bool{}
 	for _, v := range list {
@@ -114,8 +115,8 @@ func (c *Crawl) forgetGraphs(ctx context.Context, list []catalog.Version) error 
 	return nil
 }
 
-// KeepWithdrawn looks for withdrawn bytes that are not deleted each purgeAgain. After failures in a row, such as on a full
-// disk, the pause doubles up to maxPurgeAgain, since a purge may read and write the whole database.
+// KeepWithdrawn looks for withdrawn bytes that are not deleted each purgeAgain. After failures in a row, such as on a
+// full disk, the pause doubles up to maxPurgeAgain, since a purge may read and write the whole database.
 const (
 	purgeAgain    = time.Minute
 	maxPurgeAgain = time.Hour
@@ -155,9 +156,13 @@ func (c *Crawl) PurgeWithdrawn(ctx context.Context, progress func(step string)) 
 	case err == nil:
 		return files, nil
 	case errors.Is(err, content.ErrLeftInBucket):
-		err = fmt.Errorf("the versions are withdrawn and their bytes are gone from this disk, but not from the bucket of --bytes; the same command, or a server, deletes them there when it answers: %w", err)
+		err = fmt.Errorf(
+			"the versions are withdrawn and their bytes are gone from this disk, but not from the bucket of --bytes; the same command, "+
+				"or a server, deletes them there when it answers: %w", err)
 	case errors.Is(err, bucket.ErrUnavailable):
-		err = fmt.Errorf("the versions are withdrawn, but not all of their bytes are deleted, since the bucket of --bytes is needed for that; the same command, or a server, continues when it answers: %w", err)
+		err = fmt.Errorf(
+			"the versions are withdrawn, but not all of their bytes are deleted, since the bucket of --bytes is needed for that; the "+
+				"same command, or a server, continues when it answers: %w", err)
 	default:
 		err = fmt.Errorf("the versions are withdrawn, but their bytes are still on disk; the same command, or a server, continues: %w", err)
 	}

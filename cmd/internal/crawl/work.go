@@ -55,7 +55,8 @@ func Work(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	}
 	b := &workshop{cfg: cfg, log: log, dir: dir}
 	w := dispatch.NewWorker(dispatch.WorkerOptions{
-		Address: address, Credentials: credentials, Name: fmt.Sprintf("%s/%d", machine, os.Getpid()), Hosts: cfg.Fetch.Workers, Bucket: parcels, Build: b.build, Log: log,
+		Address: address, Credentials: credentials, Name: fmt.Sprintf("%s/%d", machine, os.Getpid()), Hosts: cfg.Fetch.Workers,
+		Bucket: parcels, Build: b.build, Log: log,
 	})
 	stop, err := serveWorker(cfg.Workers.Status, w, log)
 	if err != nil {
@@ -87,7 +88,8 @@ func (b *workshop) build(w *dispatch.Worker, by dispatch.Welcome) (dispatch.Kit,
 	if err != nil {
 		return dispatch.Kit{}, err
 	}
-	book, err := hosts.NewBook(hosts.Options{Base: base, File: settings.Hosts, Flags: flags, Secrets: secrets, ProxySecret: settings.ProxySecret, Log: b.log})
+	book, err := hosts.NewBook(hosts.Options{Base: base, File: settings.Hosts, Flags: flags, Secrets: secrets,
+		ProxySecret: settings.ProxySecret, Log: b.log})
 	if err != nil {
 		return dispatch.Kit{}, err
 	}
@@ -119,7 +121,8 @@ func (b *workshop) build(w *dispatch.Worker, by dispatch.Welcome) (dispatch.Kit,
 		MaxBody: by.MaxBody, Honour: by.Honour,
 	}
 	token, _, _ := strings.Cut(by.UserAgent, "/")
-	p.Gate = politeness.New(politeness.Options{Fetch: p.Fetch, Token: token, Delay: cmp.Or(settings.HostDelay, -1), Settings: of, Log: b.log, Borrow: w.Borrow, Fetched: w.Fetched})
+	p.Gate = politeness.New(politeness.Options{Fetch: p.Fetch, Token: token, Delay: cmp.Or(settings.HostDelay, -1), Settings: of,
+		Log: b.log, Borrow: w.Borrow, Fetched: w.Fetched})
 	room := spool.NewRoom(b.dir, minRoom)
 	e := &crawler.Elsewhere{Pipeline: p, Spool: bodies, Wrapper: content.NewWrapper(0)}
 	outage := func() (string, time.Time) {

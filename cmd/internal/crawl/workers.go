@@ -43,7 +43,8 @@ func (c *Crawl) outstanding() string {
 
 // forgetOutstanding notes that the leases of an earlier process have ended, for a process that granted none.
 func (c *Crawl) forgetOutstanding() error {
-	if c.Workers != nil || c.rests.IsZero() || c.outstanding() != "" || c.store.DB.ReadOnly() || c.store.DB.WritesStopped() != nil || c.Frontier == nil {
+	if c.Workers != nil || c.rests.IsZero() || c.outstanding() != "" || c.store.DB.ReadOnly() || c.store.DB.WritesStopped() != nil ||
+		c.Frontier == nil {
 		return nil
 	}
 	o, ok, err := frontier.Marked(c.store.DB)

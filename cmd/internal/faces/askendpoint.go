@@ -26,7 +26,8 @@ type RemoteEndpoint struct {
 
 // Query asks the endpoint and writes its answer.
 func (e RemoteEndpoint) Query(ctx context.Context, text string, format QueryFormat, w io.Writer) error {
-	resp, err := e.ask(ctx, url.Values{"query": {text}}, "application/sparql-results+json, application/sparql-results+xml;q=0.9, application/n-triples;q=0.8, text/turtle;q=0.7")
+	resp, err := e.ask(ctx, url.Values{"query": {text}},
+		"application/sparql-results+json, application/sparql-results+xml;q=0.9, application/n-triples;q=0.8, text/turtle;q=0.7")
 	if err != nil {
 		return err
 	}
@@ -56,8 +57,8 @@ func (e RemoteEndpoint) Explain(ctx context.Context, text string, w io.Writer) e
 	return err
 }
 
-// ask posts a form to the endpoint, or where nothing answers queries there, to that of the archive with this address. The caller
-// closes the body of the response, whose status is 200.
+// ask posts a form to the endpoint, or where nothing answers queries there, to that of the archive with this address.
+// The caller closes the body of the response, whose status is 200.
 func (e RemoteEndpoint) ask(ctx context.Context, form url.Values, accept string) (*http.Response, error) {
 	resp, status, err := e.post(ctx, e.Address, form, accept)
 	if at := baseOf(e.Address) + "/sparql"; (status == http.StatusNotFound || status == http.StatusMethodNotAllowed) && at != e.Address {
@@ -105,8 +106,8 @@ func (e RemoteEndpoint) post(ctx context.Context, address string, form url.Value
 // maxReason is the maximum length of a reason, in characters.
 const maxReason = 500
 
-// reason returns the reason in the body of a failure as one line: the title and detail of a problem document (RFC 9457),
-// the text of an HTML page, or the text as it is.
+// reason returns the reason in the body of a failure as one line: the title and detail of a problem document (RFC
+// 9457), the text of an HTML page, or the text as it is.
 func reason(contentType string, body []byte) string {
 	text := string(body)
 	kind, _, _ := mime.ParseMediaType(contentType)
@@ -118,7 +119,8 @@ func reason(contentType string, body []byte) string {
 	case strings.Contains(kind, "html"):
 		text = pageText(text)
 	}
-	line := []rune(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool { return r <= ' ' || r == 0x7F }), " "))
+	line := []rune(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool { return r <= ' ' || r == 0x7F }),
+		" "))
 	if len(line) > maxReason {
 		return string(line[:maxReason]) + "…"
 	}

@@ -14,9 +14,11 @@ import (
 func TestAnEndpointsRefusalIsOneSentence(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ contentType, body, want string }{
-		{"application/problem+json", `{"title":"Syntax error","detail":"line 1:\n  expected \"{\"","status":400}`, `answered 400 Bad Request: Syntax error: line 1: expected "{"`},
+		{"application/problem+json", `{"title":"Syntax error","detail":"line 1:\n  expected \"{\"","status":400}`,
+			`answered 400 Bad Request: Syntax error: line 1: expected "{"`},
 		{"application/json", `{"message":"no"}`, "answered 400 Bad Request: no"},
-		{"text/html; charset=utf-8", "<html><style>p{}</style><script>x()</script><h1>Bad</h1>\n<p>query &amp; all</p></html>", "answered 400 Bad Request: Bad query & all"},
+		{"text/html; charset=utf-8", "<html><style>p{}</style><script>x()</script><h1>Bad</h1>\n<p>query &amp; all</p></html>",
+			"answered 400 Bad Request: Bad query & all"},
 		{"text/plain", "Virtuoso 37000 Error\n\nSP030:\tsyntax", "answered 400 Bad Request: Virtuoso 37000 Error SP030: syntax"},
 		{"text/plain", strings.Repeat("ä", 600), "answered 400 Bad Request: " + strings.Repeat("ä", 500) + "…"},
 		{"application/problem+json", "", "answered 400 Bad Request without a reason"},
@@ -70,13 +72,15 @@ func TestEveryAddressOfAnArchiveIsTakenForItsEndpoint(t *testing.T) {
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {}) // a POST is answered with 405
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
-	for _, form := range []string{"/archive", "/archive/", "/archive/sparql", "/archive/sparql/", "/archive/api/v1", "/archive/api/v1/", "/archive/api/v1/sparql"} {
+	for _, form := range []string{"/archive", "/archive/", "/archive/sparql", "/archive/sparql/", "/archive/api/v1", "/archive/api/v1/",
+		"/archive/api/v1/sparql"} {
 		e := faces.RemoteEndpoint{Address: srv.URL + form}
 		if err := e.Query(t.Context(), "ASK {}", faces.QueryFormat{Rows: results.JSON}, io.Discard); err != nil {
 			t.Errorf("%s: %v", form, err)
 		}
 	}
-	if err := (faces.RemoteEndpoint{Address: srv.URL + "/other"}).Query(t.Context(), "ASK {}", faces.QueryFormat{Rows: results.JSON}, io.Discard); err == nil || !strings.Contains(err.Error(), "405") {
+	if err := (faces.RemoteEndpoint{Address: srv.URL + "/other"}).Query(t.Context(), "ASK {}", faces.QueryFormat{Rows: results.JSON},
+		io.Discard); err == nil || !strings.Contains(err.Error(), "405") {
 		t.Errorf("no endpoint: %v", err)
 	}
 }

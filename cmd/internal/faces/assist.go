@@ -25,7 +25,8 @@ func (a *Faces) assistant(tables *data.RowsAPI) *assist.Server {
 		release = info.Main.Version
 	}
 	return assist.New(assist.Options{
-		Archive: reader{a.store.Archive, a.crawl.Frontier, a.crawl.Pipeline}, Rows: tables, Query: a.queryForAssistants, Describe: a.describe,
+		Archive: reader{a.store.Archive, a.crawl.Frontier, a.crawl.Pipeline}, Rows: tables, Query: a.queryForAssistants,
+		Describe:  a.describe,
 		MediaType: rest.MediaType, Mint: a.store.Mint, Errors: a.errorTable(), Release: release, Log: a.store.Log,
 	})
 }

@@ -16,8 +16,8 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Backup writes a backup of the archive to w. With since, it contains only what is new. It is noted before its first byte, so
-// that what is withdrawn meanwhile names it, too.
+// Backup writes a backup of the archive to w. With since, it contains only what is new. It is noted before its first
+// byte, so that what is withdrawn meanwhile names it, too.
 func (a *Faces) Backup(ctx context.Context, w io.Writer, since *backup.Info) error {
 	name := "sent to a client, begun at " + a.store.Clock().UTC().Format(time.RFC3339Nano)
 	if err := a.store.NoteCopy(ctx, store.BackupCopy, name); err != nil {
@@ -29,8 +29,8 @@ func (a *Faces) Backup(ctx context.Context, w io.Writer, since *backup.Info) err
 	return a.store.NoteCopy(ctx, store.BackupCopy, name)
 }
 
-// Backup downloads a backup into the file out, which gets its name only once it is complete. It returns backup.ErrExists
-// if there is such a file. since names an earlier backup, or is empty.
+// Backup downloads a backup into the file out, which gets its name only once it is complete. It returns
+// backup.ErrExists if there is such a file. since names an earlier backup, or is empty.
 func (r *Remote) Backup(ctx context.Context, out, since string, progress backup.Progress) (info backup.Info, err error) {
 	if _, err := os.Lstat(out); err == nil {
 		return info, fmt.Errorf("%s: %w", out, backup.ErrExists)
@@ -53,9 +53,9 @@ func (r *Remote) Backup(ctx context.Context, out, since string, progress backup.
 	return keepBackup(in, out, progress)
 }
 
-// keepBackup writes what a server sends to a new file, which gets its name when it is complete. Only its owner may read it, as
-// one that was written without a server: it is the whole archive, also where reading that needs a token. The part has a name of
-// its own, so that two commands with the same out write two files.
+// keepBackup writes what a server sends to a new file, which gets its name when it is complete. Only its owner may read
+// it, as one that was written without a server: it is the whole archive, also where reading that needs a token. The
+// part has a name of its own, so that two commands with the same out write two files.
 func keepBackup(body io.Reader, out string, progress backup.Progress) (info backup.Info, err error) {
 	f, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+".*.partial")
 	if err != nil {

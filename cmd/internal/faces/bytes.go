@@ -17,7 +17,8 @@ func (a *Faces) bucketState() *ui.FixityBucket {
 	if !ok {
 		return nil
 	}
-	b := &ui.FixityBucket{Files: s.Files, Waiting: s.Waiting, WaitingBytes: s.WaitingBytes, Deleting: s.Deleting, Cached: s.Cached, Cache: s.Cache, Cold: s.Cold}
+	b := &ui.FixityBucket{Files: s.Files, Waiting: s.Waiting, WaitingBytes: s.WaitingBytes, Deleting: s.Deleting, Cached: s.Cached,
+		Cache: s.Cache, Cold: s.Cold}
 	if s.Problem != "" { // which names hosts
 		b.Problem = "The last request to the object store failed. The server's log has the cause."
 	}
@@ -30,9 +31,11 @@ func bucketDetail(b *ui.FixityBucket) string {
 	case b == nil || b.Problem == "" && b.Waiting == 0:
 		return ""
 	case b.Problem == "":
-		return fmt.Sprintf("; %s (%s) on the way to the bucket", english.Plural(b.Waiting, "file", ""), humanize.IBytes(uint64(b.WaitingBytes)))
+		return fmt.Sprintf("; %s (%s) on the way to the bucket", english.Plural(b.Waiting, "file", ""),
+			humanize.IBytes(uint64(b.WaitingBytes)))
 	}
-	return fmt.Sprintf("; the bucket of packs does not answer as it should, and %s (%s) wait for it", english.Plural(b.Waiting, "file", ""), humanize.IBytes(uint64(b.WaitingBytes)))
+	return fmt.Sprintf("; the bucket of packs does not answer as it should, and %s (%s) wait for it", english.Plural(b.Waiting, "file", ""),
+		humanize.IBytes(uint64(b.WaitingBytes)))
 }
 
 // collectBucket sends the figures of the bucket of closed packs.
@@ -54,9 +57,12 @@ func collectBucket(out chan<- prometheus.Metric, s tier.Stats) {
 	send(prometheus.GaugeValue, "cold_bytes", "Bytes of files that are only in the bucket.", float64(s.Cold))
 	send(prometheus.CounterValue, "uploads_total", "Files uploaded since the process began.", float64(s.Uploads))
 	send(prometheus.CounterValue, "uploaded_bytes_total", "Bytes uploaded since the process began.", float64(s.Uploaded))
-	send(prometheus.CounterValue, "failures_total", "Uploads and deletions that failed, and are repeated, since the process began.", float64(s.Failures))
+	send(prometheus.CounterValue, "failures_total", "Uploads and deletions that failed, and are repeated, since the process began.",
+		float64(s.Failures))
 	send(prometheus.CounterValue, "cache_hits_total", "Reads of closed packs from the local disk since the process began.", float64(s.Hits))
-	send(prometheus.CounterValue, "cache_misses_total", "Reads of closed packs that asked the bucket since the process began.", float64(s.Misses))
+	send(prometheus.CounterValue, "cache_misses_total", "Reads of closed packs that asked the bucket since the process began.",
+		float64(s.Misses))
 	send(prometheus.CounterValue, "read_bytes_total", "Bytes read from the bucket since the process began.", float64(s.Read))
-	send(prometheus.CounterValue, "read_failures_total", "Reads from the bucket that failed since the process began.", float64(s.ReadFailures))
+	send(prometheus.CounterValue, "read_failures_total", "Reads from the bucket that failed since the process began.",
+		float64(s.ReadFailures))
 }

@@ -37,7 +37,8 @@ func (a *Faces) checkHandler() http.Handler {
 		var order checkOrder
 		if r.ContentLength != 0 {
 			if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4096)).Decode(&order); err != nil {
-				return problem.Newf(http.StatusBadRequest, "Not an order to check", `expected {"repair": false, "deep": false} or nothing: %v`, err)
+				return problem.Newf(http.StatusBadRequest, "Not an order to check",
+					`expected {"repair": false, "deep": false} or nothing: %v`, err)
 			}
 		}
 		if order.Repair && a.store.DB.ReadOnly() {
@@ -74,7 +75,8 @@ func (a *Faces) checkHandler() http.Handler {
 			send(checkLine{Error: err.Error()})
 			return nil
 		}
-		a.store.Log.Info("checked", "damaged", len(report.Damaged), "mended", len(report.Mended), "lost", len(report.Lost), "repair", order.Repair, "deep", order.Deep)
+		a.store.Log.Info("checked", "damaged", len(report.Damaged), "mended", len(report.Mended), "lost", len(report.Lost), "repair",
+			order.Repair, "deep", order.Deep)
 		send(checkLine{Report: &report})
 		return nil
 	})

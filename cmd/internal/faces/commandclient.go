@@ -30,7 +30,8 @@ const patience = 15 * time.Second
 var ErrNotServed = errors.New("the server does not know this command for clients: it is another version of odarchive than this program")
 
 // errBroken is the error of a response without an end.
-var errBroken = errors.New("the server broke off before the command ended; what it has finished is kept, and nothing is kept by halves: run the command again")
+var errBroken = errors.New(
+	"the server broke off before the command ended; what it has finished is kept, and nothing is kept by halves: run the command again")
 
 // RunCommand makes the server run a command, and passes what it prints to t. When ctx ends, it stops the command, and
 // waits for its end for a while: the result is that of the server. An error means that the result is not known.
@@ -72,7 +73,8 @@ func (r *Remote) RunCommand(ctx context.Context, name string, o CommandOrder, t 
 		}
 	}
 	if ctx.Err() != nil && talk.Err() != nil {
-		err = fmt.Errorf("stopped waiting for the server, which may still be at it; what it has finished is kept, and nothing is kept by halves")
+		err = fmt.Errorf(
+			"stopped waiting for the server, which may still be at it; what it has finished is kept, and nothing is kept by halves")
 	}
 	return CommandResult{}, err
 }

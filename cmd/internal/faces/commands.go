@@ -106,14 +106,15 @@ func (c *commands) Run(w http.ResponseWriter, r *http.Request) error {
 		result = CommandResult{Status: 1, Error: "the server is stopping; finished work is kept"}
 	}
 	err = out.end(result)
-	// A connection that closes on bytes that nobody reads is reset, and the result might be lost with it. The client ends it
-	// once it has the result.
+	// A connection that closes on bytes that nobody reads is reset, and the result might be lost with it. The client
+	// ends it once it has the result.
 	_ = rc.SetReadDeadline(time.Now().Add(lastBytes))
 	_, _ = io.Copy(io.Discard, body)
 	return err
 }
 
-// lastBytes is how long a client that still sends inputs has to read the result of a command that has ended without them.
+// lastBytes is how long a client that still sends inputs has to read the result of a command that has ended without
+// them.
 const lastBytes = 10 * time.Second
 
 // run runs a command. A panic is this command's failure.
@@ -126,7 +127,8 @@ func (c *commands) run(ctx context.Context, name string, command Command, call *
 	}()
 	began := time.Now()
 	result = command.Run(ctx, call)
-	c.faces.store.Log.Info("command done", "command", name, "status", result.Status, "error", result.Error, "took", time.Since(began).Round(time.Millisecond))
+	c.faces.store.Log.Info("command done", "command", name, "status", result.Status, "error", result.Error, "took",
+		time.Since(began).Round(time.Millisecond))
 	return result
 }
 

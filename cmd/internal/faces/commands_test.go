@@ -21,8 +21,10 @@ import (
 // commandServer runs commands for clients.
 func commandServer(t *testing.T, all map[string]Command) *Remote {
 	t.Helper()
-	c := &commands{byName: all, guard: sparqlapi.NewGuard(access.NewTokens(access.Single("secret")), sparqlapi.Site{Base: "http://archive.example/"}), running: map[string]context.CancelFunc{},
-		faces: &Faces{store: &store.Store{Log: slog.New(slog.DiscardHandler)}}}
+	c := &commands{byName: all,
+		guard:   sparqlapi.NewGuard(access.NewTokens(access.Single("secret")), sparqlapi.Site{Base: "http://archive.example/"}),
+		running: map[string]context.CancelFunc{},
+		faces:   &Faces{store: &store.Store{Log: slog.New(slog.DiscardHandler)}}}
 	server := httptest.NewServer(sparqlapi.New(sparqlapi.Options{Guard: c.guard, Commands: c}))
 	t.Cleanup(server.Close)
 	return NewRemote(server.URL, "secret")
@@ -31,9 +33,10 @@ func commandServer(t *testing.T, all map[string]Command) *Remote {
 // terminal returns a client's side without inputs, and what is printed.
 func terminal() (t Terminal, out *bytes.Buffer) {
 	out = new(bytes.Buffer)
-	return Terminal{Stdout: out, Stderr: out, File: out, Progress: func(CommandProgress) {}, Open: func(name string) (io.ReadCloser, error) {
-		return io.NopCloser(strings.NewReader("bytes of " + name)), nil
-	}}, out
+	return Terminal{Stdout: out, Stderr: out, File: out, Progress: func(CommandProgress) {},
+		Open: func(name string) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader("bytes of " + name)), nil
+		}}, out
 }
 
 func TestACommandReadsItsInputsAndPrints(t *testing.T) {
@@ -51,7 +54,8 @@ func TestACommandReadsItsInputsAndPrints(t *testing.T) {
 		return CommandResult{}
 	}}})
 	term, out := terminal()
-	if result, err := r.RunCommand(t.Context(), "cat", CommandOrder{Arguments: []string{"a", "c"}, Inputs: []string{"a", "b", "c"}}, term); err != nil || result.Error != `the client did not send "c"` || out.String() != "bytes of a" {
+	if result, err := r.RunCommand(t.Context(), "cat", CommandOrder{Arguments: []string{"a", "c"}, Inputs: []string{"a", "b", "c"}},
+		term); err != nil || result.Error != `the client did not send "c"` || out.String() != "bytes of a" {
 		t.Errorf("%+v, %v: %q", result, err, out)
 	}
 	out.Reset()
@@ -62,14 +66,17 @@ func TestACommandReadsItsInputsAndPrints(t *testing.T) {
 		}
 		return io.NopCloser(strings.NewReader(big)), nil
 	}
-	if result, err := r.RunCommand(t.Context(), "cat", CommandOrder{Arguments: []string{"a", "b"}, Inputs: []string{"a", "b"}}, term); err != nil || result.Status != 0 || out.String() != big+big {
+	if result, err := r.RunCommand(t.Context(), "cat", CommandOrder{Arguments: []string{"a", "b"}, Inputs: []string{"a", "b"}},
+		term); err != nil || result.Status != 0 || out.String() != big+big {
 		t.Errorf("%+v, %v: %d bytes", result, err, out.Len())
 	}
-	if result, err := r.RunCommand(t.Context(), "cat", CommandOrder{Arguments: []string{"lost"}, Inputs: []string{"lost", "b"}}, term); err != nil || result.Error != "open lost: no such file" {
+	if result, err := r.RunCommand(t.Context(), "cat", CommandOrder{Arguments: []string{"lost"}, Inputs: []string{"lost", "b"}},
+		term); err != nil || result.Error != "open lost: no such file" {
 		t.Errorf("%+v, %v", result, err)
 	}
 	r.token = "wrong"
-	if _, err := r.RunCommand(t.Context(), "cat", CommandOrder{Arguments: []string{"a"}, Inputs: []string{"a"}}, term); err == nil || !strings.Contains(err.Error(), "Wrong token") {
+	if _, err := r.RunCommand(t.Context(), "cat", CommandOrder{Arguments: []string{"a"}, Inputs: []string{"a"}}, term); err == nil ||
+		!strings.Contains(err.Error(), "Wrong token") {
 		t.Errorf("with a wrong token: %v", err)
 	}
 	if _, err := r.RunCommand(t.Context(), "nonsense", CommandOrder{}, term); !errors.Is(err, ErrNotServed) {
@@ -144,7 +151,8 @@ func TestAPanicIsTheCommandsFailure(t *testing.T) {
 	t.Parallel()
 	r := commandServer(t, map[string]Command{"panic": {Run: func(context.Context, *Call) CommandResult { panic("oh") }}})
 	term, _ := terminal()
-	if result, err := r.RunCommand(t.Context(), "panic", CommandOrder{}, term); err != nil || result.Status != 1 || !strings.Contains(result.Error, "internal error") {
+	if result, err := r.RunCommand(t.Context(), "panic", CommandOrder{}, term); err != nil || result.Status != 1 ||
+		!strings.Contains(result.Error, "internal error") {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
@@ -173,7 +181,9 @@ func TestWhatIsNoCommandIsRefused(t *testing.T) {
 		`{"id":"ID","inputs":["a"],"flags":{"x":1}}` + "\n":                             "400",
 		`{"id":"` + strings.Repeat("0", 1000) + `","inputs":["a"],"flags":null}` + "\n": "400",
 	} {
-		resp, err := http.Post(r.base+"/api/v1/commands/cat", "application/octet-stream", strings.NewReader(strings.Replace(body, `"ID"`, `"`+rand.Text()+`"`, 1))) // what ran before may not have left yet
+		// what ran before may not have left yet
+		resp, err := http.Post(r.base+"/api/v1/commands/cat", "application/octet-stream",
+			strings.NewReader(strings.Replace(body, `"ID"`, `"`+rand.Text()+`"`, 1)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +207,8 @@ func TestAResponseThatBreaksOffIsNoSuccess(t *testing.T) {
 	t.Parallel()
 	var whole bytes.Buffer
 	frames := frameWriter{bufio.NewWriter(&whole)}
-	if err := errors.Join(frames.write(frameStdout, []byte("some")), frames.writeJSON(frameResult, CommandResult{}), frames.w.Flush()); err != nil {
+	if err := errors.Join(frames.write(frameStdout, []byte("some")), frames.writeJSON(frameResult, CommandResult{}),
+		frames.w.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	for n := range whole.Len() {

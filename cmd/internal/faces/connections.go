@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// connections bounds how many connections are open, so that clients leave file descriptors to the archive. The one that has
-// been idle for longest makes room for a new one, as clients expect of idle connections; without an idle one, the new client
-// is asked to come later.
+// connections bounds how many connections are open, so that clients leave file descriptors to the archive. The one that
+// has been idle for longest makes room for a new one, as clients expect of idle connections; without an idle one, the
+// new client is asked to come later.
 type connections struct {
 	max int
 

@@ -89,7 +89,8 @@ func (o *opener) onlyRDF(ctx context.Context, v catalog.Version) (path string, e
 	for i, path := range found {
 		found[i] = "<" + o.mint.Member(v.ID, path) + ">"
 	}
-	return "", fmt.Errorf("%w: it contains %d RDF files; name one of them, such as %s", sparql.ErrDocument, len(found), strings.Join(found[:min(maxNamed, len(found))], ", "))
+	return "", fmt.Errorf("%w: it contains %d RDF files; name one of them, such as %s", sparql.ErrDocument, len(found),
+		strings.Join(found[:min(maxNamed, len(found))], ", "))
 }
 
 // member unpacks a member, because it is known to be intact only afterwards. base is the document's IRI.
@@ -136,7 +137,9 @@ func documents(client *http.Client) sparql.Fetch {
 		if err != nil {
 			return sparql.Document{}, err
 		}
-		r.Header.Set("Accept", "text/turtle, application/n-triples, application/n-quads, application/trig, application/rdf+xml;q=0.9, application/ld+json;q=0.8, */*;q=0.1")
+		r.Header.Set("Accept",
+			"text/turtle, application/n-triples, application/n-quads, application/trig, application/rdf+xml;q=0.9, "+
+				"application/ld+json;q=0.8, */*;q=0.1")
 		resp, err := client.Do(r)
 		if err != nil {
 			return sparql.Document{}, err
@@ -145,6 +148,7 @@ func documents(client *http.Client) sparql.Fetch {
 			resp.Body.Close()
 			return sparql.Document{}, fmt.Errorf("the server answered %s", resp.Status)
 		}
-		return sparql.Document{Body: http.MaxBytesReader(nil, resp.Body, maxDocument), Type: resp.Header.Get("Content-Type"), IRI: resp.Request.URL.String()}, nil
+		return sparql.Document{Body: http.MaxBytesReader(nil, resp.Body, maxDocument), Type: resp.Header.Get("Content-Type"),
+			IRI: resp.Request.URL.String()}, nil
 	}
 }

@@ -15,7 +15,8 @@ import (
 // evidence returns what serves the transparency log.
 func (a *Faces) evidence(pages *ui.UI) *files.EvidenceAPI {
 	return &files.EvidenceAPI{
-		Archive: a.store.Archive, Files: transparency.OfArchive(a.store.DB), Keys: a.store.LogKeys, Sign: a.store.SignLog, Cosign: a.cosign, Witnesses: a.witnesses, Page: pages.Proof,
+		Archive: a.store.Archive, Files: transparency.OfArchive(a.store.DB), Keys: a.store.LogKeys, Sign: a.store.SignLog, Cosign: a.cosign,
+		Witnesses: a.witnesses, Page: pages.Proof,
 	}
 }
 

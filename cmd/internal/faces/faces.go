@@ -63,13 +63,17 @@ func New(s *store.Store, c *crawl.Crawl) *Faces {
 		temp = "" // the system's
 	}
 	q := s.Config.Serve.Queries
-	places := access.NewPlaces(access.GateSettings{Queries: q.Slots, PerClient: q.ClientSlots, Queue: q.Queue, Wait: q.Wait, Answers: int64(q.TotalTemp) / 2})
+	places := access.NewPlaces(access.GateSettings{Queries: q.Slots, PerClient: q.ClientSlots, Queue: q.Queue, Wait: q.Wait,
+		Answers: int64(q.TotalTemp) / 2})
 	files := &opener{archive: s.Archive, mint: s.Mint, spool: c.Spool, slots: make(chan struct{}, membersAtOnce)}
 	tokens := access.NewTokens(append(access.Single(s.Config.Serve.Token), s.Config.Serve.Tokens...))
 	return &Faces{store: s, crawl: c, tokens: tokens, places: places, unpacking: files.slots, Engine: sparql.New(sparql.Options{
-		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), MaxMemory: int64(q.TotalMemory), MaxTemp: maxTemp(q.TotalTemp), TempDir: temp, Resolve: files.resolve,
+		Timeout: q.Timeout, MaxTimeout: q.MaxTimeout, Memory: int64(q.Memory), MaxMemory: int64(q.TotalMemory),
+		MaxTemp: maxTemp(q.TotalTemp), TempDir: temp, Resolve: files.resolve,
 		MaxQuery: int64(q.MaxQuery), MaxUpdate: int64(q.MaxUpdate), Prefixes: vocab.QueryPrefixes(), DefaultGraph: defaultGraphs(s.Mint),
-		Log: s.Log, Slow: slowQuery, Service: &sparql.Federation{Client: c.Fetcher.Patient(), Named: &http.Client{}, Allow: s.Config.Serve.Service}, Fetch: documents(client), Find: find(s.Archive),
+		Log: s.Log, Slow: slowQuery,
+		Service: &sparql.Federation{Client: c.Fetcher.Patient(), Named: &http.Client{}, Allow: s.Config.Serve.Service},
+		Fetch:   documents(client), Find: find(s.Archive),
 	})}
 }
 
@@ -103,8 +107,8 @@ func maxTemp(size config.Bytes) int64 {
 	return int64(size)
 }
 
-// ReloadFaces makes a running server follow changed settings: the proxies that it trusts, and the tokens. After an error,
-// nothing has changed.
+// ReloadFaces makes a running server follow changed settings: the proxies that it trusts, and the tokens. After an
+// error, nothing has changed.
 func (a *Faces) ReloadFaces(settings config.Serve) error {
 	networks, local, err := settings.TrustedProxies()
 	if err != nil {

@@ -29,7 +29,8 @@ func (a *Faces) Figures(ctx context.Context) (Figures, error) {
 	if err != nil {
 		return Figures{}, err
 	}
-	f := Figures{s.Resources, s.Crawled, s.Hosts, s.Portals, s.Datasets, s.Versions, s.Visits, s.Bytes, s.StoredBytes, s.Triples, map[string]int{}}
+	f := Figures{s.Resources, s.Crawled, s.Hosts, s.Portals, s.Datasets, s.Versions, s.Visits, s.Bytes, s.StoredBytes, s.Triples,
+		map[string]int{}}
 	for _, t := range s.Types {
 		f.Types[t.Key] = t.Count
 	}

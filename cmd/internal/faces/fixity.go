@@ -12,9 +12,10 @@ import (
 
 // Advice for people, and Retry-After for programs, while writes are stopped.
 const (
-	writesStoppedAdvice = "It goes on answering questions. Look after the disk, then start the archive again: it goes on from what was acknowledged"
-	fencedAdvice        = "It goes on answering questions. Send what is to be written to the other server"
-	retryStopped        = 5 * time.Minute
+	writesStoppedAdvice = "It goes on answering questions. Look after the disk, then start the archive again: it goes on from what was " +
+		"acknowledged"
+	fencedAdvice = "It goes on answering questions. Send what is to be written to the other server"
+	retryStopped = 5 * time.Minute
 )
 
 // Fixity returns the state of the stored bytes: damages, and how far the scrub is.
@@ -34,7 +35,8 @@ func (a *Faces) Fixity() ui.Fixity {
 	case stopped != nil:
 		f.State, f.Reason = ui.WritesStopped, firstUpper(stopped.Error())+"."
 	case f.Unmended > 0:
-		f.State, f.Reason = ui.Damaged, "Some of what is stored is damaged and not mended yet: 'odarchive check --repair' mends what can be mended."
+		f.State, f.Reason = ui.Damaged,
+			"Some of what is stored is damaged and not mended yet: 'odarchive check --repair' mends what can be mended."
 	case a.store.DB.ReadOnly():
 		f.State, f.Reason = ui.ReadOnly, firstUpper(a.store.ReadOnlyReason)+"."
 	}

@@ -58,7 +58,13 @@ func (a *Faces) Handler() (http.Handler, error) {
 		orders = guard
 	}
 	tables, histories := data.NewRows(a.store.Archive), data.NewHistories(a.store.Archive)
-	pages, err := ui.New(ui.Options{Before: a.pagesBefore(), Guard: orders, Tables: tables, Histories: histories, Archive: read, Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl, Register: a.crawl.Intake.Add, Kinds: append([]string{crawl.Recognised}, crawl.HarvestKinds()...), Crawl: a.crawl.Pipeline.Status, Campaigns: a.crawl.Campaigns, Hosts: a.crawl, Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals, Hosts: a.crawl.Pipeline.Hosts, Space: a.diskSpace, Crawling: a.crawl.Intake, Scope: a.crawl.Scope}, Fixity: a.Fixity, Cite: a.cite, About: a.about, Proved: a.proved, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
+	pages, err := ui.New(ui.Options{Before: a.pagesBefore(), Guard: orders, Tables: tables, Histories: histories, Archive: read,
+		Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl,
+		Register: a.crawl.Intake.Add, Kinds: append([]string{crawl.Recognised}, crawl.HarvestKinds()...), Crawl: a.crawl.Pipeline.Status,
+		Campaigns: a.crawl.Campaigns, Hosts: a.crawl,
+		Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals,
+			Hosts: a.crawl.Pipeline.Hosts, Space: a.diskSpace, Crawling: a.crawl.Intake, Scope: a.crawl.Scope}, Fixity: a.Fixity,
+		Cite: a.cite, About: a.about, Proved: a.proved, Mint: a.store.Mint, Log: a.store.Log, Now: a.store.Clock})
 	if err != nil {
 		return nil, err
 	}
@@ -67,19 +73,24 @@ func (a *Faces) Handler() (http.Handler, error) {
 	if err := a.ReloadFaces(a.store.Config.Serve); err != nil {
 		return nil, err
 	}
-	described := describe.NewLinkedData(describe.LinkedOptions{View: a.view, Archive: read, Mint: a.store.Mint, Page: pages.Describe, Document: pages.Document, Dumps: a.dumps})
+	described := describe.NewLinkedData(describe.LinkedOptions{View: a.view, Archive: read, Mint: a.store.Mint, Page: pages.Describe,
+		Document: pages.Document, Dumps: a.dumps})
 	observed := newMetrics(a, a.seen)
 	a.seen = observed
 	mementos := &files.Memento{Archive: a.store.Archive, Mint: a.store.Mint}
-	versions := &files.FileHandler{Archive: a.store.Archive, Contents: a.store.Content, Links: a.signposted(mementos), IRI: a.store.Mint.Version, Log: a.store.Log}
+	versions := &files.FileHandler{Archive: a.store.Archive, Contents: a.store.Content, Links: a.signposted(mementos),
+		IRI: a.store.Mint.Version, Log: a.store.Log}
 	mementos.Serve = versions.Version
-	assistants := sync.OnceValue(func() http.Handler { return a.assistant(tables).Handler() }) // takes milliseconds, and states of replicas are many
+	// takes milliseconds, and states of replicas are many
+	assistants := sync.OnceValue(func() http.Handler { return a.assistant(tables).Handler() })
 	var refuse func(*http.Request) error
 	if a.Replica != nil {
 		refuse = a.refuseWrite
 	}
 	graphs, err := graphstore.New(a.store.Triples, graphstore.Options{
-		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.For(access.Update), MaxBody: int64(a.store.Config.Serve.Queries.MaxGraph), Owned: a.owned, Prefixes: vocab.Prefixes(), Log: a.store.Log, LogID: a.store.DB.Lineage()})
+		Base: a.store.Mint.Base + "rdf-graph-store", Authorize: guard.For(access.Update),
+		MaxBody: int64(a.store.Config.Serve.Queries.MaxGraph), Owned: a.owned, Prefixes: vocab.Prefixes(), Log: a.store.Log,
+		LogID: a.store.DB.Lineage()})
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +109,16 @@ func (a *Faces) Handler() (http.Handler, error) {
 		SPARQL:     a.protocol(guard, pages),
 		GraphStore: graphs,
 		Versions:   versions,
-		Members:    &files.Members{Archive: a.store.Archive, Spool: a.crawl.Spool, Gate: access.NewGate(access.Limits{Places: membersAtOnce, PerClient: membersAtOnce / 2, Queue: 64, PerQueue: 8, Wait: 30 * time.Second}), IRI: a.store.Mint.Version},
-		Zips:       &files.BundleHandler{Archive: a.store.Archive, Contents: a.store.Content, Source: a.store.Archive, Queries: querier{a}, Mint: a.store.Mint, Origins: a.origins, Log: a.store.Log},
-		Mementos:   mementos,
-		CDX:        &cdx.Handler{Archive: a.store.Archive, URLOf: a.store.Archive.URLOf},
-		Metrics:    observed.handler(),
-		ChangeLog:  data.NewLog(data.LogOptions{Log: a.store.Triples, ID: a.store.DB.Lineage(), Base: a.store.Mint.Base, Logs: a.store.Log}),
+		Members: &files.Members{Archive: a.store.Archive, Spool: a.crawl.Spool,
+			Gate: access.NewGate(access.Limits{Places: membersAtOnce, PerClient: membersAtOnce / 2, Queue: 64, PerQueue: 8,
+				Wait: 30 * time.Second}), IRI: a.store.Mint.Version},
+		Zips: &files.BundleHandler{Archive: a.store.Archive, Contents: a.store.Content, Source: a.store.Archive, Queries: querier{a},
+			Mint: a.store.Mint, Origins: a.origins, Log: a.store.Log},
+		Mementos: mementos,
+		CDX:      &cdx.Handler{Archive: a.store.Archive, URLOf: a.store.Archive.URLOf},
+		Metrics:  observed.handler(),
+		ChangeLog: data.NewLog(data.LogOptions{Log: a.store.Triples, ID: a.store.DB.Lineage(), Base: a.store.Mint.Base,
+			Logs: a.store.Log}),
 		Dumps:      &files.DumpsAPI{Open: a.store.Dumps.Open},
 		Changes:    &data.ChangesAPI{Archive: a.store.Archive, Page: pages.Diff},
 		Related:    &files.RelatedAPI{Archive: a.store.Archive, Mint: a.store.Mint},
@@ -116,7 +131,9 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Evidence:   a.evidence(pages),
 		Citations:  &describe.CitationAPI{Collector: a.Citations()},
 		Access:     &access.API{Keeper: a},
-		Control:    &operate.ControlAPI{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Settings: a.crawl, CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, HarvestTable: a.crawl, Withdrawals: a.crawl, Retained: a.crawl, Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
+		Control: &operate.ControlAPI{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Settings: a.crawl,
+			CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, HarvestTable: a.crawl, Withdrawals: a.crawl, Retained: a.crawl,
+			Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
 		REST:       rest.New(read, a.crawl.Intake, a.store.Mint),
 		LinkedData: described,
 		UI:         pages,
@@ -162,13 +179,17 @@ func (a *Faces) errorTable() problem.Table {
 		{Err: catalog.ErrQuestion, Status: http.StatusBadRequest, Title: "Not a search", Public: true},
 		{Err: archive.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Public: true},
 		{Err: content.ErrNotFound, Status: http.StatusNotFound, Title: "Not in the archive", Public: true},
-		{Err: bucket.ErrUnavailable, Status: http.StatusServiceUnavailable, Title: "The bytes are in an object store that cannot be reached now", Advice: "Triples and pages are not affected. Try again later.", RetryAfter: retryBytes},
+		{Err: bucket.ErrUnavailable, Status: http.StatusServiceUnavailable,
+			Title:  "The bytes are in an object store that cannot be reached now",
+			Advice: "Triples and pages are not affected. Try again later.", RetryAfter: retryBytes},
 		{Err: content.ErrDamaged, Status: http.StatusInternalServerError, Title: "The stored bytes are damaged", Public: true},
 		{Err: archive.ErrBadIRI, Status: http.StatusBadRequest, Title: "Not a name that can be kept", Public: true},
 		{Err: address.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Public: true},
 		{Err: files.ErrEmpty, Status: http.StatusNotFound, Title: "The query selects no file", Public: true},
-		{Err: vault.ErrFenced, Status: http.StatusServiceUnavailable, Title: "Another server writes the archive", Public: true, Advice: fencedAdvice, RetryAfter: retryStopped},
-		{Err: kv.ErrWritesStopped, Status: http.StatusServiceUnavailable, Title: "The archive accepts no more writes", Public: true, Advice: writesStoppedAdvice, RetryAfter: retryStopped},
+		{Err: vault.ErrFenced, Status: http.StatusServiceUnavailable, Title: "Another server writes the archive", Public: true,
+			Advice: fencedAdvice, RetryAfter: retryStopped},
+		{Err: kv.ErrWritesStopped, Status: http.StatusServiceUnavailable, Title: "The archive accepts no more writes", Public: true,
+			Advice: writesStoppedAdvice, RetryAfter: retryStopped},
 		{Err: kv.ErrReadOnly, Status: http.StatusForbidden, Title: "The archive is open for reading only", Advice: a.store.ReadOnlyReason},
 		{Err: kv.ErrDiskFull, Status: http.StatusInsufficientStorage, Title: "The archive's disk is full", Public: true},
 	}
@@ -183,9 +204,11 @@ func (a *Faces) protocol(guard *sparqlapi.Guard, pages *ui.UI) http.Handler {
 	}
 	return protocol.New(protocol.Options{
 		Engine: a.Engine, Snapshot: snapshots(a.store.Triples), Store: updatable(a.store.Triples),
-		Authorise: authorise, Begin: func(ctx context.Context) error { return operate.BeginAct(ctx, "") }, Known: func(r *http.Request) bool { c, _ := access.Of(r.Context()); return c.Known() },
+		Authorise: authorise, Begin: func(ctx context.Context) error { return operate.BeginAct(ctx, "") },
+		Known:    func(r *http.Request) bool { c, _ := access.Of(r.Context()); return c.Known() },
 		MaxQuery: int64(q.MaxQuery), MaxUpdate: int64(q.MaxUpdate), Anonymous: a.anonymous(), Places: a.places, Strict: q.Strict,
-		Console: http.HandlerFunc(toConsole), Page: pages.Results, Endpoint: a.store.Mint.Base + "sparql", Dialect: true, Federated: true, Prefixes: vocab.Prefixes(),
+		Console: http.HandlerFunc(toConsole), Page: pages.Results, Endpoint: a.store.Mint.Base + "sparql", Dialect: true, Federated: true,
+		Prefixes: vocab.Prefixes(),
 	})
 }
 

@@ -22,8 +22,8 @@ import (
 
 // BenchmarkPointQueriesBesideHeavyOnes is the load program: it measures point queries while heavy queries with
 // timeout=600 run all the time, and slow readers take large answers, each client from an address of its own. It prints
-// the median and the 99th percentile of the point queries in milliseconds, and the memory of the process, which holds the
-// clients, too. For the figures of a whole run:
+// the median and the 99th percentile of the point queries in milliseconds, and the memory of the process, which holds
+// the clients, too. For the figures of a whole run:
 //
 //	go test ./cmd/internal/faces -run '^$' -bench PointQueries -benchtime 500x
 func BenchmarkPointQueriesBesideHeavyOnes(b *testing.B) {
@@ -62,7 +62,9 @@ func BenchmarkPointQueriesBesideHeavyOnes(b *testing.B) {
 				client := clientAt(b, 100+i)
 				running.Go(func() {
 					for ctx.Err() == nil {
-						ask(ctx, client, fmt.Sprintf("SELECT (COUNT(*) AS ?n) { ?a <p:number> ?x . ?b <p:text> ?t . FILTER (STRLEN(?t) + ?x = %d) }", 100000+i))
+						ask(ctx, client,
+							fmt.Sprintf("SELECT (COUNT(*) AS ?n) { ?a <p:number> ?x . ?b <p:text> ?t . FILTER (STRLEN(?t) + ?x = %d) }",
+								100000+i))
 					}
 				})
 			}

@@ -96,7 +96,8 @@ func (c *figuresCollector) Collect(out chan<- prometheus.Metric) {
 	gauge("stored_bytes", "Bytes that versions take on disk.", s.StoredBytes)
 	gauge("triples", "Triples in the store.", int64(s.Triples))
 	for _, t := range s.Types {
-		out <- prometheus.MustNewConstMetric(description("versions_by_type", "Versions by media type.", "type"), prometheus.GaugeValue, float64(t.Count), t.Key)
+		out <- prometheus.MustNewConstMetric(description("versions_by_type", "Versions by media type.", "type"), prometheus.GaugeValue,
+			float64(t.Count), t.Key)
 	}
 	c.crawl(out, gauge)
 	c.workers(out, gauge)
@@ -119,9 +120,11 @@ func (c *figuresCollector) harvests(ctx context.Context, out chan<- prometheus.M
 		}
 	}
 	for state, n := range states {
-		out <- prometheus.MustNewConstMetric(description("harvests_planned", "Planned harvests, by state.", "state"), prometheus.GaugeValue, float64(n), state)
+		out <- prometheus.MustNewConstMetric(description("harvests_planned", "Planned harvests, by state.", "state"), prometheus.GaugeValue,
+			float64(n), state)
 	}
-	out <- prometheus.MustNewConstMetric(description("harvest_overdue_seconds", "For how long the planned harvest that is longest overdue has been due."), prometheus.GaugeValue, overdue.Seconds())
+	out <- prometheus.MustNewConstMetric(description("harvest_overdue_seconds",
+		"For how long the planned harvest that is longest overdue has been due."), prometheus.GaugeValue, overdue.Seconds())
 	portals, waiting := int64(0), int64(0)
 	for _, q := range asked {
 		if waiting += int64(q.Waiting); q.Waiting > 0 {
@@ -177,7 +180,8 @@ func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, 
 	gauge("crawl_bytes", "Bytes fetched since the process began.", s.Bytes)
 	gauge("versions_unjoined", "Versions whose columns are not in the index of columns yet.", int64(s.Unjoined))
 	gauge("internal_failures", "URLs that are listed because of a fault of this program with their bytes.", int64(s.Internal.Count))
-	out <- prometheus.MustNewConstMetric(description("internal_failures_total", "Faults of this program with single URLs since the process began."), prometheus.CounterValue, float64(s.Internal.Since))
+	out <- prometheus.MustNewConstMetric(description("internal_failures_total",
+		"Faults of this program with single URLs since the process began."), prometheus.CounterValue, float64(s.Internal.Since))
 	held := int64(0)
 	if s.Held != "" {
 		held = 1
@@ -187,34 +191,44 @@ func (c *figuresCollector) crawl(out chan<- prometheus.Metric, gauge func(name, 
 	if now := c.faces.store.Clock(); s.Held == "" && s.NextDue.Before(now) && !s.NextDue.IsZero() {
 		lag = int64(now.Sub(s.NextDue).Seconds())
 	}
-	gauge("crawl_lag_seconds", "How long the host that is due for longest has been waiting for a worker, 0 while the crawl stands still.", lag)
-	for _, class := range []catalog.ErrorClass{catalog.ErrNetwork, catalog.ErrDNS, catalog.ErrTLS, catalog.ErrTimeout, catalog.ErrHTTPStatus, catalog.ErrDiskFull, catalog.ErrInternal} {
+	gauge("crawl_lag_seconds", "How long the host that is due for longest has been waiting for a worker, 0 while the crawl stands still.",
+		lag)
+	for _, class := range []catalog.ErrorClass{catalog.ErrNetwork, catalog.ErrDNS, catalog.ErrTLS, catalog.ErrTimeout,
+		catalog.ErrHTTPStatus, catalog.ErrDiskFull, catalog.ErrInternal} {
 		s.Errors[class] += 0 // a series that is there from the beginning can be compared
 	}
 	for class, n := range s.Errors {
-		out <- prometheus.MustNewConstMetric(description("crawl_errors_total", "Fetches since the process began that stored no version, by reason.", "class"), prometheus.CounterValue, float64(n), string(class))
+		out <- prometheus.MustNewConstMetric(description("crawl_errors_total",
+			"Fetches since the process began that stored no version, by reason.", "class"), prometheus.CounterValue, float64(n),
+			string(class))
 	}
 	refused := int64(0)
 	for _, r := range c.faces.crawl.Scope.Refusals() {
 		refused += r.Count
 	}
-	out <- prometheus.MustNewConstMetric(description("scope_refused_total", "What the rules of the scope refused, since the directory was created."), prometheus.CounterValue, float64(refused))
+	out <- prometheus.MustNewConstMetric(description("scope_refused_total",
+		"What the rules of the scope refused, since the directory was created."), prometheus.CounterValue, float64(refused))
 	for _, j := range s.Jobs {
 		running := 0.0
 		if j.State == supervise.Running || j.State == supervise.Done {
 			running = 1
 		}
-		out <- prometheus.MustNewConstMetric(description("job_ok", "1 while a background job runs or is done, 0 while it waits after a failure or has stopped.", "job"), prometheus.GaugeValue, running, j.Name)
-		out <- prometheus.MustNewConstMetric(description("job_failures_total", "Failures of a background job since the process began.", "job"), prometheus.CounterValue, float64(j.Failures), j.Name)
+		out <- prometheus.MustNewConstMetric(description("job_ok",
+			"1 while a background job runs or is done, 0 while it waits after a failure or has stopped.", "job"), prometheus.GaugeValue,
+			running, j.Name)
+		out <- prometheus.MustNewConstMetric(description("job_failures_total", "Failures of a background job since the process began.",
+			"job"), prometheus.CounterValue, float64(j.Failures), j.Name)
 	}
 	for outcome, n := range s.Outcomes {
-		out <- prometheus.MustNewConstMetric(description("visits_by_outcome", "Visits by outcome.", "outcome"), prometheus.GaugeValue, float64(n), string(outcome))
+		out <- prometheus.MustNewConstMetric(description("visits_by_outcome", "Visits by outcome.", "outcome"), prometheus.GaugeValue,
+			float64(n), string(outcome))
 	}
 	for _, why := range []string{"politeness", "robots", politeness.WhyUnread, "retry-after", "back-off", "network"} {
 		s.Waiting[why] += 0 // a series that is there from the beginning can be compared
 	}
 	for why, n := range s.Waiting {
-		out <- prometheus.MustNewConstMetric(description("crawl_hosts_waiting", "Hosts met lately that wait, by reason.", "reason"), prometheus.GaugeValue, float64(n), why)
+		out <- prometheus.MustNewConstMetric(description("crawl_hosts_waiting", "Hosts met lately that wait, by reason.", "reason"),
+			prometheus.GaugeValue, float64(n), why)
 	}
 	collectHosts(out, c.faces.crawl.Pipeline.Gate.Hosts())
 }
@@ -230,7 +244,8 @@ func collectHosts(out chan<- prometheus.Metric, hosts []politeness.Status) {
 		value := func(name, help string, v float64) {
 			out <- prometheus.MustNewConstMetric(description(name, help, "host"), prometheus.GaugeValue, v, h.Host)
 		}
-		out <- prometheus.MustNewConstMetric(description("crawl_host_next_seconds", "Seconds until a host may be asked, and why not before.", "host", "state", "reason"),
+		out <- prometheus.MustNewConstMetric(description("crawl_host_next_seconds",
+			"Seconds until a host may be asked, and why not before.", "host", "state", "reason"),
 			prometheus.GaugeValue, max(0, time.Until(h.Next).Seconds()), h.Host, h.State, h.Wait)
 		value("crawl_host_delay_seconds", "Pause between two requests to a host, as things stand.", h.Delay.Seconds())
 		value("crawl_host_requests", "Requests to a host since it was last met.", float64(h.Requests))

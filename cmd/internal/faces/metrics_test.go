@@ -28,9 +28,11 @@ func (c collect) Collect(out chan<- prometheus.Metric) { c(out) }
 func TestMetricsNameTheHostsThatAreWaitedForLongest(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	hosts := []politeness.Status{{Host: "free.example", State: "free"}, {Host: "busy.example", State: "busy", Next: now.Add(3 * time.Hour), Requests: 7, Failures: 2, Delay: 2 * time.Second}}
+	hosts := []politeness.Status{{Host: "free.example", State: "free"},
+		{Host: "busy.example", State: "busy", Next: now.Add(3 * time.Hour), Requests: 7, Failures: 2, Delay: 2 * time.Second}}
 	for i := range 2 * maxHosts {
-		hosts = append(hosts, politeness.Status{Host: fmt.Sprintf("h%03d.example", i), State: "waiting", Wait: "retry-after", Next: now.Add(time.Hour + time.Duration(i)*time.Second)})
+		hosts = append(hosts, politeness.Status{Host: fmt.Sprintf("h%03d.example", i), State: "waiting", Wait: "retry-after",
+			Next: now.Add(time.Hour + time.Duration(i)*time.Second)})
 	}
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(collect(func(out chan<- prometheus.Metric) { collectHosts(out, hosts) }))
@@ -68,7 +70,8 @@ func TestTheEndOfACertificateIsAMetric(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := filepath.Join(t.TempDir(), "pair.pem")
-	pair := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Certificate[0]}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})...)
+	pair := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: leaf.Certificate[0]}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})...)
 	if err := os.WriteFile(name, pair, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +102,8 @@ func TestWhatTheScrubHasNotMeasuredYetIsAbsent(t *testing.T) {
 		registry.MustRegister(collect(func(out chan<- prometheus.Metric) { collectFixity(out, f) }))
 		answer := httptest.NewRecorder()
 		promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
-		if text := answer.Body.String(); strings.Contains(text, "odarchive_scrub_total_bytes") != want || !strings.Contains(text, "odarchive_scrub_rounds") {
+		if text := answer.Body.String(); strings.Contains(text, "odarchive_scrub_total_bytes") != want ||
+			!strings.Contains(text, "odarchive_scrub_rounds") {
 			t.Errorf("began %v:\n%s", began, text)
 		}
 	}

@@ -36,6 +36,8 @@ func (c *figuresCollector) workers(out chan<- prometheus.Metric, gauge func(name
 		n       int
 	}{{dispatch.Committed, s.Counts.Results}, {dispatch.Repeated, s.Counts.Repeated}, {dispatch.Refused, s.Counts.Refused},
 		{dispatch.Malformed, s.Counts.Malformed}, {dispatch.Failed, s.Counts.Failed}} {
-		counter("worker_results_total", "Results of workers, by what became of them: committed, repeated (delivered again), refused (of ended leases), malformed, failed.", v.n, string(v.verdict))
+		counter("worker_results_total",
+			"Results of workers, by what became of them: committed, repeated (delivered again), refused (of ended leases), malformed, "+
+				"failed.", v.n, string(v.verdict))
 	}
 }

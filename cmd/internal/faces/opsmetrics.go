@@ -6,7 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// operation sends what an operator is woken for, besides the archive's figures: room, queries that wait, the certificate.
+// operation sends what an operator is woken for, besides the archive's figures: room, queries that wait, the
+// certificate.
 func (c *figuresCollector) operation(out chan<- prometheus.Metric) {
 	gauge := func(name, help string, value float64) {
 		out <- prometheus.MustNewConstMetric(description(name, help), prometheus.GaugeValue, value)

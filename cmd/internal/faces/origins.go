@@ -14,8 +14,8 @@ import (
 	"odarchive/vocab/dcterms"
 )
 
-// maxOrigins is the number of files up to which a zip says what portals state of each. Looking that up for more would take
-// longer than planning the zip.
+// maxOrigins is the number of files up to which a zip says what portals state of each. Looking that up for more would
+// take longer than planning the zip.
 const maxOrigins = 1000
 
 // maxLicences bounds the statements about licences that are read for one zip.
@@ -79,7 +79,8 @@ func (a *Faces) licences(ctx context.Context, about map[string]bool) (map[string
 		return found, nil
 	}
 	slices.Sort(names)
-	query := fmt.Sprintf("SELECT DISTINCT ?s ?o { VALUES ?s { %s } GRAPH ?g { ?s <%s> ?o } FILTER(!STRENDS(STR(?g), \"#withdrawn\")) }", strings.Join(names, " "), dcterms.License)
+	query := fmt.Sprintf("SELECT DISTINCT ?s ?o { VALUES ?s { %s } GRAPH ?g { ?s <%s> ?o } FILTER(!STRENDS(STR(?g), \"#withdrawn\")) }",
+		strings.Join(names, " "), dcterms.License)
 	rows, err := a.selectRows(ctx, query, maxLicences)
 	if err != nil {
 		return nil, fmt.Errorf("licences of files: %w", err)

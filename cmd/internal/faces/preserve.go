@@ -21,9 +21,9 @@ type Preserving struct {
 	Query string // that names versions; "" for everything
 	// Whole exports all versions of each file that the query names.
 	Whole bool
-	// Held returns what the receiver has of a file already, nil if nothing: then only what is new is sent. It may be nil.
-	// Files of which the receiver has a version that was withdrawn since are sent anew, whether the query names them or
-	// not.
+	// Held returns what the receiver has of a file already, nil if nothing: then only what is new is sent. It may be
+	// nil. Files of which the receiver has a version that was withdrawn since are sent anew, whether the query names
+	// them or not.
 	Held     func(url string) *preserve.Held
 	Bad      func(error) // is called for each file or version that cannot be exported
 	Progress func(done, all int)
@@ -179,16 +179,18 @@ func (a *Faces) sendFile(ctx context.Context, p Preserving, id string, only map[
 	return to.End(ctx)
 }
 
-// isOutdated reports whether a receiver has the bytes of a version that was withdrawn. It returns an error if what it has
-// is not the beginning of these versions.
+// isOutdated reports whether a receiver has the bytes of a version that was withdrawn. It returns an error if what it
+// has is not the beginning of these versions.
 func isOutdated(versions []catalog.Version, held *preserve.Held) (outdated bool, err error) {
 	if len(held.Versions) > len(versions) {
-		return false, fmt.Errorf("what was exported has %d versions, this archive %d: it is of another archive, or of a later state", len(held.Versions), len(versions))
+		return false, fmt.Errorf("what was exported has %d versions, this archive %d: it is of another archive, or of a later state",
+			len(held.Versions), len(versions))
 	}
 	for i, h := range held.Versions {
 		v := versions[i]
 		if !h.Time.Equal(v.At) {
-			return false, fmt.Errorf("version %d was exported as of %s, and is of %s: it is of another archive", i, h.Time.UTC(), v.At.UTC())
+			return false, fmt.Errorf("version %d was exported as of %s, and is of %s: it is of another archive", i, h.Time.UTC(),
+				v.At.UTC())
 		}
 		outdated = outdated || v.Withdrawn != nil && !h.Withdrawn
 	}
@@ -227,7 +229,8 @@ func (o *ofArchive) Read(p []byte) (int, error) {
 
 // badBytes returns a *preserve.Bad for an error of single bytes, others as they are.
 func badBytes(err error) error {
-	if errors.Is(err, content.ErrDamaged) || errors.Is(err, content.ErrNotFound) || errors.Is(err, archive.ErrNotFound) || errors.Is(err, catalog.ErrWithdrawn) {
+	if errors.Is(err, content.ErrDamaged) || errors.Is(err, content.ErrNotFound) || errors.Is(err, archive.ErrNotFound) ||
+		errors.Is(err, catalog.ErrWithdrawn) {
 		return &preserve.Bad{Err: err}
 	}
 	return err

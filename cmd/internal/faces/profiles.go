@@ -5,8 +5,8 @@ import (
 	"net/http/pprof"
 )
 
-// profiles answers /debug/pprof/…: what the program spends time and memory on, for go tool pprof. The command line is not
-// among it, because it may have a token.
+// profiles answers /debug/pprof/…: what the program spends time and memory on, for go tool pprof. The command line is
+// not among it, because it may have a token.
 func profiles() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)

@@ -33,7 +33,8 @@ func (h *readiness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.leaving.Load() {
 		w.Header().Set("Connection", "close") // the client's next request goes by another connection, and so elsewhere
 		if isReadiness {
-			problem.Send(w, r, problem.With(http.StatusServiceUnavailable, "Not ready", problem.ErrStopping, "state", "stopping").(*problem.Error))
+			problem.Send(w, r,
+				problem.With(http.StatusServiceUnavailable, "Not ready", problem.ErrStopping, "state", "stopping").(*problem.Error))
 			return
 		}
 	}

@@ -58,7 +58,8 @@ func TestAServerThatIsToldToEndIsNotReadyBeforeItEnds(t *testing.T) {
 			if test.delayed {
 				for status := 0; status != http.StatusServiceUnavailable; {
 					var body string
-					if status, body, _ = get("/readyz"); status == http.StatusServiceUnavailable && !strings.Contains(body, `"state":"stopping"`) {
+					if status, body, _ = get("/readyz"); status == http.StatusServiceUnavailable &&
+						!strings.Contains(body, `"state":"stopping"`) {
 						t.Errorf("/readyz says %s", body)
 					}
 				}

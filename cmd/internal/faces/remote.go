@@ -24,22 +24,24 @@ import (
 	"odarchive/triplestore/sparql"
 )
 
-// Remote is a client of the process that holds an archive: a server at an address, or at the socket of a data directory.
+// Remote is a client of the process that holds an archive: a server at an address, or at the socket of a data
+// directory.
 type Remote struct {
 	client *http.Client
 	base   string // without a trailing slash
 	token  string // empty over a socket
 
-	// Slow, if not nil, is called when a request has had no answer for a while. The server may wait for something, such as the
-	// object store of its backup.
+	// Slow, if not nil, is called when a request has had no answer for a while. The server may wait for something, such
+	// as the object store of its backup.
 	Slow func()
 }
 
 // slowAfter is when Slow is called.
 const slowAfter = 10 * time.Second
 
-// refusalWait is how long a client with inputs waits for the server to want them. A server that refuses says so before it is
-// sent any: one that answers and closes while the client still sends is a broken connection, whose reason is lost.
+// refusalWait is how long a client with inputs waits for the server to want them. A server that refuses says so before
+// it is sent any: one that answers and closes while the client still sends is a broken connection, whose reason is
+// lost.
 const refusalWait = 10 * time.Second
 
 // NewRemote returns a client of the server at an address such as http://localhost:8080/, with its token.
@@ -49,7 +51,8 @@ func NewRemote(address, token string) *Remote {
 	return &Remote{client: &http.Client{Transport: transport}, base: baseOf(address), token: token}
 }
 
-// baseOf returns the base of an archive, without a slash at its end, by the address of it, of its SPARQL endpoint, or of its API.
+// baseOf returns the base of an archive, without a slash at its end, by the address of it, of its SPARQL endpoint, or
+// of its API.
 func baseOf(address string) string {
 	address = strings.TrimSuffix(strings.TrimSuffix(strings.TrimRight(address, "/"), "/sparql"), "/api/v1")
 	return strings.TrimRight(address, "/")
@@ -68,7 +71,9 @@ func HolderOf(ctx context.Context, data string) *Remote {
 	if err != nil || conn.Close() != nil {
 		return nil
 	}
-	return &Remote{client: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true, ExpectContinueTimeout: refusalWait}}, base: "http://odarchive.sock"}
+	return &Remote{
+		client: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true, ExpectContinueTimeout: refusalWait}},
+		base:   "http://odarchive.sock"}
 }
 
 // Send sends a request without a body and returns the response, whatever its status. The caller closes its body.
@@ -114,8 +119,8 @@ func (r *Remote) do(ctx context.Context, method, path, contentType string, body 
 	return nil, errors.Join(r.refusal(resp, raw), err)
 }
 
-// refusal returns the error of a response whose status is not one of success. What is wrong with what was asked is the same sentence
-// as without a server.
+// refusal returns the error of a response whose status is not one of success. What is wrong with what was asked is the
+// same sentence as without a server.
 func (r *Remote) refusal(resp *http.Response, body []byte) error {
 	var problem struct{ Title, Detail string }
 	isProblem := json.Unmarshal(body, &problem) == nil && problem.Title != ""

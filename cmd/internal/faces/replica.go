@@ -41,7 +41,8 @@ func (a *Faces) pagesBefore() *ui.UI {
 
 // refuseWrite is the answer to requests that a replica cannot carry out.
 func (a *Faces) refuseWrite(*http.Request) error {
-	return &problem.Error{Status: http.StatusForbidden, Title: "This is a replica", Detail: "nothing can be changed here: send it to " + a.Replica.Writer, Fields: map[string]any{"writer": a.Replica.Writer}}
+	return &problem.Error{Status: http.StatusForbidden, Title: "This is a replica",
+		Detail: "nothing can be changed here: send it to " + a.Replica.Writer, Fields: map[string]any{"writer": a.Replica.Writer}}
 }
 
 // replicator returns the API for replicas, nil if this archive cannot have any.

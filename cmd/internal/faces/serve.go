@@ -19,7 +19,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ErrTerminated is the cause of a context that ends because the process got SIGTERM, not because somebody at a terminal stops it.
+// ErrTerminated is the cause of a context that ends because the process got SIGTERM, not because somebody at a terminal
+// stops it.
 var ErrTerminated = fmt.Errorf("terminated: %w", context.Canceled)
 
 // drain is how long requests in progress may take after the signal to stop.
@@ -28,8 +29,8 @@ const drain = 10 * time.Second
 // Serve answers requests at listeners, which it closes, until ctx ends. Then it gives requests in progress some time to
 // finish, cancels the contexts of the rest, and returns when no handler runs, so that what they use can be closed.
 //
-// If ctx ends with the cause ErrTerminated, and a load balancer asks /readyz, Serve first goes on for the given delay: /readyz is
-// 503, so that the load balancer sends requests elsewhere, and everything else is answered as before.
+// If ctx ends with the cause ErrTerminated, and a load balancer asks /readyz, Serve first goes on for the given delay:
+// /readyz is 503, so that the load balancer sends requests elsewhere, and everything else is answered as before.
 func Serve(ctx context.Context, log *slog.Logger, handler http.Handler, delay time.Duration, listeners ...net.Listener) error {
 	return serve(ctx, log, handler, delay, drain, listeners...)
 }

@@ -90,7 +90,9 @@ func halfClosed(t *testing.T, address, method, path, contentType, body string) (
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", method, path, contentType, len(body), body)
+	fmt.Fprintf(conn,
+		"%s %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: "+
+			"close\r\n\r\n%s", method, path, contentType, len(body), body)
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
@@ -127,15 +129,18 @@ func TestAWriteOfAClientThatHalfClosesIsAppliedAndAnswered(t *testing.T) {
 	address, stop, done := serving(t, handler, time.Minute)
 	const writes = 40
 	for i := range writes {
-		status, body := halfClosed(t, address, "POST", "/sparql", "application/sparql-update", fmt.Sprintf("INSERT DATA { <http://x.example/s> <http://x.example/p> %d }", i))
+		status, body := halfClosed(t, address, "POST", "/sparql", "application/sparql-update",
+			fmt.Sprintf("INSERT DATA { <http://x.example/s> <http://x.example/p> %d }", i))
 		if status != http.StatusOK || !strings.Contains(body, "inserted") {
 			t.Fatalf("update %d: %d %q", i, status, body)
 		}
 	}
-	if status, body := halfClosed(t, address, "PUT", "/rdf-graph-store?graph=http://x.example/g", "text/turtle", "<http://x.example/s> <http://x.example/p> 1 ."); status != http.StatusCreated {
+	if status, body := halfClosed(t, address, "PUT", "/rdf-graph-store?graph=http://x.example/g", "text/turtle",
+		"<http://x.example/s> <http://x.example/p> 1 ."); status != http.StatusCreated {
 		t.Errorf("graph: %d %q", status, body)
 	}
-	if status, body := halfClosed(t, address, "POST", "/post/resource", "application/json", `{"href":"http://x.example/a.csv"}`); status/100 != 2 {
+	if status, body := halfClosed(t, address, "POST", "/post/resource", "application/json",
+		`{"href":"http://x.example/a.csv"}`); status/100 != 2 {
 		t.Errorf("resource: %d %q", status, body)
 	}
 	stop()
@@ -147,7 +152,8 @@ func TestAWriteOfAClientThatHalfClosesIsAppliedAndAnswered(t *testing.T) {
 		t.Errorf("%+v, %v", stats, err)
 	}
 	var count strings.Builder
-	if err := n.QueryTable(t.Context(), "SELECT (COUNT(*) AS ?n) { <http://x.example/s> <http://x.example/p> ?o }", &count); err != nil || !strings.Contains(count.String(), fmt.Sprint(writes)) {
+	if err := n.QueryTable(t.Context(), "SELECT (COUNT(*) AS ?n) { <http://x.example/s> <http://x.example/p> ?o }", &count); err != nil ||
+		!strings.Contains(count.String(), fmt.Sprint(writes)) {
 		t.Errorf("%s, %v", count.String(), err)
 	}
 	if err := errors.Join(n.Close(), c.Close(), s.Close()); err != nil {

@@ -7,8 +7,8 @@ import (
 	"odarchive/cmd/internal/listen"
 )
 
-// socketFile is the socket of the process that holds an archive. The mode of the file lets only its user in, so requests
-// need no token.
+// socketFile is the socket of the process that holds an archive. The mode of the file lets only its user in, so
+// requests need no token.
 const socketFile = "odarchive.sock"
 
 // ListenSocket opens the archive's socket, and replaces one that a killed process has left. Close removes the file.

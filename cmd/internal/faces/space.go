@@ -19,7 +19,8 @@ const (
 
 // measuredParts are the directories below the data directory whose sizes are shown.
 var measuredParts = []struct{ dir, what string }{
-	{"packs", "files"}, {"db", "database"}, {"log", "write-ahead log"}, {"snapshots", "state files"}, {"dumps", "dumps"}, {"answers", "answers of interfaces"}, {"audit", "audit log"}, {"spool", "files being fetched"},
+	{"packs", "files"}, {"db", "database"}, {"log", "write-ahead log"}, {"snapshots", "state files"}, {"dumps", "dumps"},
+	{"answers", "answers of interfaces"}, {"audit", "audit log"}, {"spool", "files being fetched"},
 }
 
 // space measures what the archive takes of the disk, at most every measuredFor.

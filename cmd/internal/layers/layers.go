@@ -6,8 +6,8 @@ package layers
 
 import "strings"
 
-// Floors, from the ground up. "x/..." is the subtree of x; the longest match counts. One package a line, so that branches which add
-// packages do not meet in a line.
+// Floors, from the ground up. "x/..." is the subtree of x; the longest match counts. One package a line, so that
+// branches which add packages do not meet in a line.
 var floors = [][]string{
 	0: {
 		"vocab/...",

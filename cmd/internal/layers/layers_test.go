@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// sources are the non-test Go files of the module, parsed. They are read through os, so that the test cache sees changes.
+// sources are the non-test Go files of the module, parsed. They are read through os, so that the test cache sees
+// changes.
 func sources(t *testing.T) map[string]*ast.File {
 	t.Helper()
 	root := os.DirFS("../../..")
@@ -114,7 +115,8 @@ func TestArchitectureNamesOnlyPackagesThatExist(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := regexp.MustCompile("`((?:cmd|triplestore|crawler|vocab|sparqlapi|ui|ns|testdata)(?:/[a-z0-9]+)*)`").FindAllStringSubmatch(string(text), -1)
+	named := regexp.MustCompile("`((?:cmd|triplestore|crawler|vocab|sparqlapi|ui|ns|testdata)(?:/[a-z0-9]+)*)`").FindAllStringSubmatch(
+		string(text), -1)
 	var all []string
 	for _, m := range named {
 		all = append(all, m[1])

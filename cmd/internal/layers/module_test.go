@@ -117,7 +117,8 @@ func TestWhoeverPublishesTheModuleRenamesItWithOneCommand(t *testing.T) {
 		return string(out)
 	}
 	run(copied, "make", "module", "MODULE="+path, "TRY=version") // every import is found; what is imported is built below
-	if list := run(copied, "go", "list", "./..."); strings.Contains("\n"+list, "\nodarchive/") || !strings.Contains(list, path+"/cmd/odarchive\n") {
+	if list := run(copied, "go", "list", "./..."); strings.Contains("\n"+list, "\nodarchive/") ||
+		!strings.Contains(list, path+"/cmd/odarchive\n") {
 		t.Errorf("the packages are\n%s", list)
 	}
 	sums, err := os.ReadFile(filepath.Join(copied, "go.sum"))
@@ -128,7 +129,8 @@ func TestWhoeverPublishesTheModuleRenamesItWithOneCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	requires := strings.Replace(string(mod), "module "+path, "module theirs.example/program", 1) + "\nrequire " + path + " v0.0.0\nreplace " + path + " => " + copied + "\n"
+	requires := strings.Replace(string(mod), "module "+path, "module theirs.example/program", 1) + "\nrequire " + path +
+		" v0.0.0\nreplace " + path + " => " + copied + "\n"
 	for name, text := range map[string]string{"main.go": importer, "go.mod": requires, "go.sum": string(sums)} {
 		if err := os.WriteFile(filepath.Join(theirs, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

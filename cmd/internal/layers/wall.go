@@ -2,9 +2,9 @@ package layers
 
 import "strings"
 
-// The wall. The kit turns bytes into values: parsers, readers, writers, formats, algorithms. The house holds state: what it does is
-// durable, and in one transaction with the rest. The kit reaches none of the packages in state, not even by way of others, so
-// that each of its packages can be read, tested and used without an archive.
+// The wall. The kit turns bytes into values: parsers, readers, writers, formats, algorithms. The house holds state:
+// what it does is durable, and in one transaction with the rest. The kit reaches none of the packages in state, not
+// even by way of others, so that each of its packages can be read, tested and used without an archive.
 
 // kit names the packages of the kit, and inHouse what is excepted from its trees.
 var kit = []string{
@@ -102,7 +102,8 @@ func within(list []string, pkg string) bool {
 // inKit reports whether a package belongs to the kit.
 func inKit(pkg string) bool { return within(kit, pkg) && !within(inHouse, pkg) }
 
-// way returns the shortest way by imports from a package to one for which is returns true, both included; nil if there is none.
+// way returns the shortest way by imports from a package to one for which is returns true, both included; nil if there
+// is none.
 func way(imports map[string][]string, from string, is func(pkg string) bool) []string {
 	came := map[string]string{from: ""}
 	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {

@@ -35,8 +35,10 @@ func wallFaults(imports map[string][]string) (faults []string) {
 			continue
 		}
 		if steps := way(imports, pkg, func(p string) bool { return slices.Contains(state, p) }); steps != nil {
-			faults = append(faults, strings.Join(steps, " → ")+": "+pkg+" belongs to the kit, which turns bytes into values and must be usable without an archive;"+
-				" take what it needs from there as an argument, or keep this part in the house")
+			faults = append(faults,
+				strings.Join(steps, " → ")+": "+pkg+
+					" belongs to the kit, which turns bytes into values and must be usable without an archive;"+
+					" take what it needs from there as an argument, or keep this part in the house")
 		}
 	}
 	return faults
@@ -49,7 +51,8 @@ func TestTheKitReachesNoState(t *testing.T) {
 		t.Error(fault)
 	}
 	for _, p := range slices.Concat(kit, inHouse, state, support) {
-		if tree := strings.TrimSuffix(p, "/..."); !slices.ContainsFunc(slices.Collect(maps.Keys(imports)), func(pkg string) bool { return pkg == tree || tree != p && strings.HasPrefix(pkg, tree+"/") }) {
+		if tree := strings.TrimSuffix(p, "/..."); !slices.ContainsFunc(slices.Collect(maps.Keys(imports)),
+			func(pkg string) bool { return pkg == tree || tree != p && strings.HasPrefix(pkg, tree+"/") }) {
 			t.Errorf("wall.go names %s, which does not exist", p)
 		}
 	}

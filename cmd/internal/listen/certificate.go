@@ -62,8 +62,8 @@ func (c *Certificate) Reload() (changed bool, err error) {
 // maxPEM limits a file of certificates or of a key, in bytes. Long chains have some tens of thousands.
 const maxPEM = 1 << 20
 
-// readPEM reads a file whole. It takes regular files only: to open a pipe waits for somebody who writes to it, and a server
-// that waits for that neither reads its settings again nor ends.
+// readPEM reads a file whole. It takes regular files only: to open a pipe waits for somebody who writes to it, and a
+// server that waits for that neither reads its settings again nor ends.
 func readPEM(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -87,7 +87,8 @@ func (c *Certificate) failed(state [sha256.Size]byte, err error) error {
 	return err
 }
 
-// Watch reads the files again every so often, until ctx ends, and reports what Reload returns unless nothing has changed.
+// Watch reads the files again every so often, until ctx ends, and reports what Reload returns unless nothing has
+// changed.
 func (c *Certificate) Watch(ctx context.Context, every time.Duration, report func(error)) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -106,7 +107,8 @@ func (c *Certificate) Watch(ctx context.Context, every time.Duration, report fun
 // Leaf returns the certificate that is in use.
 func (c *Certificate) Leaf() *x509.Certificate { return c.current.Load().Leaf }
 
-// Listener returns a listener that speaks TLS on the connections of another one: HTTP/2 where the client does, else HTTP/1.1.
+// Listener returns a listener that speaks TLS on the connections of another one: HTTP/2 where the client does, else
+// HTTP/1.1.
 func (c *Certificate) Listener(l net.Listener) net.Listener {
 	return tls.NewListener(l, &tls.Config{
 		MinVersion: tls.VersionTLS12,

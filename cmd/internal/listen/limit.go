@@ -6,8 +6,8 @@ const (
 	maxConnections = 16384 // each idle one takes about 15 KB
 )
 
-// MaxConnections returns how many connections a server may have, such that a good part of the files that this process may
-// open is left for the archive.
+// MaxConnections returns how many connections a server may have, such that a good part of the files that this process
+// may open is left for the archive.
 func MaxConnections() int { return connectionsOf(openFiles()) }
 
 func connectionsOf(files int) int {

@@ -27,7 +27,8 @@ func pair(t *testing.T, name, certFile, keyFile string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +37,8 @@ func pair(t *testing.T, name, certFile, keyFile string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der},
+		keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +99,8 @@ func TestARenewedCertificateIsTakenAndABrokenOneIsNot(t *testing.T) {
 	}{
 		{func() {}, false, "", "first.example"},
 		{func() { pair(t, "second.example", certFile, keyFile) }, true, "", "second.example"},
-		{func() { pair(t, "third.example", certFile, keyFile); os.WriteFile(keyFile, key, 0o600) }, false, "private key does not match", "second.example"},
+		{func() { pair(t, "third.example", certFile, keyFile); os.WriteFile(keyFile, key, 0o600) }, false, "private key does not match",
+			"second.example"},
 		{func() {}, false, "", "second.example"}, // it is said once
 		{func() { os.WriteFile(certFile, []byte("nonsense"), 0o600) }, false, "PEM", "second.example"},
 		{func() { os.Remove(certFile) }, false, "no such file", "second.example"},
@@ -132,7 +135,8 @@ func TestARenewedCertificateIsTakenAndABrokenOneIsNot(t *testing.T) {
 func TestASocketReplacesAStaleOneAndNothingElse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, deep := range map[string]string{"short": dir, "long": filepath.Join(dir, strings.Repeat("x", 100), strings.Repeat("y", 100))} {
+	for name, deep := range map[string]string{"short": dir,
+		"long": filepath.Join(dir, strings.Repeat("x", 100), strings.Repeat("y", 100))} {
 		if err := os.MkdirAll(deep, 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
-// Notifier tells systemd how the service is (sd_notify). Without systemd, its methods do nothing; so do those of a nil Notifier.
+// Notifier tells systemd how the service is (sd_notify). Without systemd, its methods do nothing; so do those of a nil
+// Notifier.
 type Notifier struct {
 	to       *net.UnixAddr
 	watchdog time.Duration // how often systemd wants to hear of the service; 0 for never
 }
 
-// NewNotifier returns the Notifier of this process. It takes the variables of systemd from the environment, so that no child
-// of the process speaks for it.
+// NewNotifier returns the Notifier of this process. It takes the variables of systemd from the environment, so that no
+// child of the process speaks for it.
 func NewNotifier() *Notifier {
 	n := &Notifier{}
 	if name := os.Getenv("NOTIFY_SOCKET"); name != "" {
@@ -44,8 +45,8 @@ func (n *Notifier) Reloading() {
 	n.send(fmt.Sprintf("RELOADING=1\nMONOTONIC_USEC=%d", monotonic().Microseconds()))
 }
 
-// Opening says every so often that the service is about to be ready, until ctx ends: an archive that was not closed well may
-// take longer to open than systemd waits.
+// Opening says every so often that the service is about to be ready, until ctx ends: an archive that was not closed
+// well may take longer to open than systemd waits.
 func (n *Notifier) Opening(ctx context.Context) {
 	const every = 10 * time.Second
 	n.repeat(ctx, every, fmt.Sprintf("STATUS=opening the archive\nEXTEND_TIMEOUT_USEC=%d", (3*every).Microseconds()))

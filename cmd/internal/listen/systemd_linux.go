@@ -26,8 +26,8 @@ func Passed() bool {
 	return n > 0 && os.Getenv("LISTEN_PID") == strconv.Itoa(os.Getpid())
 }
 
-// passed returns the sockets with a name that systemd has passed, or all of them if the name is "". It takes the variables from
-// the environment, and the sockets that it does not return stay open and unused.
+// passed returns the sockets with a name that systemd has passed, or all of them if the name is "". It takes the
+// variables from the environment, and the sockets that it does not return stay open and unused.
 func passed(name string) (listeners []net.Listener, err error) {
 	if !Passed() {
 		return nil, errors.New("--listen systemd: systemd has passed no sockets; is there a .socket unit for this service?")
@@ -55,7 +55,8 @@ func passed(name string) (listeners []net.Listener, err error) {
 		listeners = append(listeners, l)
 	}
 	if len(listeners) == 0 {
-		return nil, fmt.Errorf("--listen systemd:%s: systemd has passed %d sockets, of the names %s", name, n, strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", "))
+		return nil, fmt.Errorf("--listen systemd:%s: systemd has passed %d sockets, of the names %s", name, n,
+			strings.Join(slices.Compact(slices.Sorted(slices.Values(names))), ", "))
 	}
 	return listeners, nil
 }

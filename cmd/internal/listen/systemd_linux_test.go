@@ -10,8 +10,8 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// passAndRun runs the test again in a process that gets two sockets from descriptor 3 on, and calls f with the address of the
-// first meanwhile.
+// passAndRun runs the test again in a process that gets two sockets from descriptor 3 on, and calls f with the address
+// of the first meanwhile.
 func passAndRun(t *testing.T, f func(address string)) {
 	t.Helper()
 	var files []*os.File

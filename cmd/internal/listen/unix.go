@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Unix listens on a unix socket, whose file gets a mode before anybody can connect. It replaces a socket that a killed process
-// has left, but none that is in use, and no other file. Close removes the file.
+// Unix listens on a unix socket, whose file gets a mode before anybody can connect. It replaces a socket that a killed
+// process has left, but none that is in use, and no other file. Close removes the file.
 func Unix(name string, mode fs.FileMode) (net.Listener, error) {
 	if err := checkFree(name); err != nil {
 		return nil, err

@@ -120,13 +120,18 @@ func word(kind string) string {
 // everywhere writes what concerns all commands, on the page of the program.
 func (p *page) everywhere() {
 	p.section("ENVIRONMENT")
-	p.term("ODARCHIVE_*", "", "Every option can be set by a variable: ODARCHIVE_MAX_BODY=50MiB is --max-body 50MiB. An option on the command line has precedence over the variable, and that over the settings file.")
+	p.term("ODARCHIVE_*", "",
+		"Every option can be set by a variable: ODARCHIVE_MAX_BODY=50MiB is --max-body 50MiB. An option on the command line has "+
+			"precedence over the variable, and that over the settings file.")
 	p.section("FILES")
 	p.term(settingsName, "", "settings, if --config or ODARCHIVE_CONFIG names such a file; see "+settingsName+"(5)")
 	p.term("odarchive-data", "", "the archive, where --data names no other directory")
 	p.section("SIGNALS")
-	p.term("SIGTERM, SIGINT", "", "end the program after the work at hand; a second one ends it at once. What was acknowledged is kept in any case.")
+	p.term("SIGTERM, SIGINT", "",
+		"end the program after the work at hand; a second one ends it at once. What was acknowledged is kept in any case.")
 	p.term("SIGHUP", "", "has a server read again those of its settings that may change while it runs; odarchive-serve(1) says which")
 	p.section("COMPLETION")
-	p.line("The command 'odarchive completion bash' (or zsh, fish, powershell) prints a script that completes commands and options in that shell.")
+	p.line(
+		"The command 'odarchive completion bash' (or zsh, fish, powershell) prints a script that completes commands and options in that " +
+			"shell.")
 }

@@ -14,10 +14,13 @@ import (
 
 // program returns a program with everything that makes pages difficult.
 func program() *cobra.Command {
-	root := &cobra.Command{Use: "archive", Short: "Keep things", Long: "It keeps 'things' in C:\\dir\n.and begins a line with a dot.\n\nA table follows:\n\n  host:NAME   the host\n              and its port\n  'quoted'    \"text\"\n\nAnd a script:\n  archive -x\n  .dots are no requests\n"}
+	root := &cobra.Command{Use: "archive", Short: "Keep things",
+		Long: "It keeps 'things' in C:\\dir\n.and begins a line with a dot.\n\nA table follows:\n\n  host:NAME   the host\n              " +
+			"and its port\n  'quoted'    \"text\"\n\nAnd a script:\n  archive -x\n  .dots are no requests\n"}
 	root.PersistentFlags().String("data", "archive-data", "directory of `DIR`")
 	nothing := func(*cobra.Command, []string) {}
-	serve := &cobra.Command{Use: "serve | serve --list FILE", Short: "Serve -- and more", Run: nothing, Example: "  archive serve \\\n    --verbose"}
+	serve := &cobra.Command{Use: "serve | serve --list FILE", Short: "Serve -- and more", Run: nothing,
+		Example: "  archive serve \\\n    --verbose"}
 	serve.Flags().Duration("wait", 2160e12*3.6, "how long")
 	serve.Flags().Int("slots", 8, "at a time")
 	serve.Flags().StringArray("net", nil, "network")
@@ -40,12 +43,16 @@ func TestEachCommandHasAPage(t *testing.T) {
 	for _, page := range m.Pages() {
 		names, texts[page.Name] = append(names, page.Name), page.Text
 	}
-	if want := []string{"archive.1", "archive-below.1", "archive-below-one.1", "archive-below-two.1", "archive-serve.1", "odarchive.toml.5"}; !slices.Equal(names, want) {
+	if want := []string{"archive.1", "archive-below.1", "archive-below-one.1", "archive-below-two.1", "archive-serve.1",
+		"odarchive.toml.5"}; !slices.Equal(names, want) {
 		t.Fatalf("pages %q, want %q", names, want)
 	}
 	for page, parts := range map[string][]string{
-		"archive.1":           {".TH ARCHIVE 1 2026\\-11\\-23 \"archive v1.2.3\" ODArchive\n", "archive \\- Keep things\n", "C:\\edir", ".TP\n\\fBhost:NAME\\fR\nthe host and its port\n", "\n\\&.dots are", ".TP\n\\fB\\-\\-data=\\fR\\fIDIR\\fR\ndirectory of DIR (default archive\\-data)\n"},
-		"archive-serve.1":     {".B \"archive serve [OPTION]...\"\n.br\n.B \"archive serve \\-\\-list FILE [OPTION]...\"\n", "\\fB\\-\\-strict\\fR\nbe strict\n", "\\fB\\-\\-net=\\fR\\fITEXT\\fR\n", "(default 2160h)", "archive serve \\e\n"},
+		"archive.1": {".TH ARCHIVE 1 2026\\-11\\-23 \"archive v1.2.3\" ODArchive\n", "archive \\- Keep things\n", "C:\\edir",
+			".TP\n\\fBhost:NAME\\fR\nthe host and its port\n", "\n\\&.dots are",
+			".TP\n\\fB\\-\\-data=\\fR\\fIDIR\\fR\ndirectory of DIR (default archive\\-data)\n"},
+		"archive-serve.1": {".B \"archive serve [OPTION]...\"\n.br\n.B \"archive serve \\-\\-list FILE [OPTION]...\"\n",
+			"\\fB\\-\\-strict\\fR\nbe strict\n", "\\fB\\-\\-net=\\fR\\fITEXT\\fR\n", "(default 2160h)", "archive serve \\e\n"},
 		"archive-below.1":     {".B \"archive below COMMAND [OPTION]...\"", "archive\\-below\\-two(1)"},
 		"archive-below-one.1": {"archive\\-below(1), archive\\-below\\-two(1)\n"},
 		"odarchive.toml.5":    {"\\fBslots = \\fR\\fI8\\fR"},
@@ -97,9 +104,11 @@ func TestRoffFindsNoFaultInThePages(t *testing.T) {
 func TestTheSettingsFileNamesTheDirectory(t *testing.T) {
 	t.Parallel()
 	m := Manual{Root: program()}
-	for dir, want := range map[string]string{"": "\n#data = \"archive-data\"\n", `/var/lib/a "b"\c`: "\ndata = \"/var/lib/a \\\"b\\\"\\\\c\"\n"} {
+	for dir, want := range map[string]string{"": "\n#data = \"archive-data\"\n",
+		`/var/lib/a "b"\c`: "\ndata = \"/var/lib/a \\\"b\\\"\\\\c\"\n"} {
 		text := m.Settings(dir)
-		for _, part := range []string{want, "\n# how long\n#wait = \"2160h\"\n", "\n#slots = 8\n", "\n#net = []\n", "\n#strict = false\n", "#[[host]]\n"} {
+		for _, part := range []string{want, "\n# how long\n#wait = \"2160h\"\n", "\n#slots = 8\n", "\n#net = []\n", "\n#strict = false\n",
+			"#[[host]]\n"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("no %q in\n%s", part, text)
 			}

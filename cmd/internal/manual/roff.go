@@ -60,8 +60,8 @@ func (p *page) literal(lines []string) {
 	p.macro("RE")
 }
 
-// prose writes the text of a help message: paragraphs, whose lines are filled anew, and below them indented lines, which
-// are terms with explanations if all of them have two spaces inside, and else literal.
+// prose writes the text of a help message: paragraphs, whose lines are filled anew, and below them indented lines,
+// which are terms with explanations if all of them have two spaces inside, and else literal.
 func (p *page) prose(text string) {
 	for block := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n\n") {
 		lines := strings.Split(strings.Trim(block, "\n"), "\n")

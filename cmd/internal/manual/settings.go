@@ -34,7 +34,8 @@ func (m Manual) commonFlags() []*pflag.Flag {
 // and data with the given directory, commented out if that is "".
 func (m Manual) Settings(data string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Settings of %s. Each is also an option (--max-body) and an environment variable (ODARCHIVE_MAX_BODY) of\n", m.Root.Name())
+	fmt.Fprintf(&b, "# Settings of %s. Each is also an option (--max-body) and an environment variable (ODARCHIVE_MAX_BODY) of\n",
+		m.Root.Name())
 	b.WriteString("# the same name, which have precedence. What is commented out has the value shown, or none if it shows none.\n")
 	b.WriteString("# A name that is misspelt is an error. Sizes are written as \"100MiB\", times as \"1h30m\".\n")
 	title := func(text string) { fmt.Fprintf(&b, "\n\n# ---- %s\n", text) }
@@ -58,7 +59,12 @@ func (m Manual) Settings(data string) string {
 func (m Manual) settingsPage() Page {
 	p := m.begin(settingsName, "5", "settings of "+m.Root.Name())
 	p.section("DESCRIPTION")
-	p.prose("A TOML file that --config or ODARCHIVE_CONFIG names. A setting is named like the option of a command: max-body = \"50MiB\" is --max-body 50MiB. Options and environment variables have precedence. A list sets an option that may be given several times. One file may have settings for all commands; each takes its own, and a name that is an option of none is an error.\n\nEntries of a table are settings with the name of the table in front: deny in [scope] is scope-deny. 'odarchive man --settings' prints a file with all settings of a server, commented out.")
+	p.prose(
+		"A TOML file that --config or ODARCHIVE_CONFIG names. A setting is named like the option of a command: max-body = \"50MiB\" is " +
+			"--max-body 50MiB. Options and environment variables have precedence. A list sets an option that may be given several times. " +
+			"One file may have settings for all commands; each takes its own, and a name that is an option of none is an " +
+			"error.\n\nEntries of a table are settings with the name of the table in front: deny in [scope] is scope-deny. 'odarchive " +
+			"man --settings' prints a file with all settings of a server, commented out.")
 	p.section("SETTINGS OF ALL COMMANDS")
 	p.settings(m.commonFlags())
 	p.section("SETTINGS OF SERVERS AND OF COMMANDS THAT FETCH")

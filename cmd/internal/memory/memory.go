@@ -1,9 +1,10 @@
 // Package memory keeps the memory of the process near what it uses.
 //
-// By default, Go lets the heap grow to twice of what was in use at the last collection, and collects nothing while nothing
-// is allocated. The database's tables in memory and its buffers come and go, so a crawl that uses 200 MB would take up to a
-// gigabyte, and queries with a budget of a gigabyte would take three. Govern sets a soft limit a little above what is in
-// use, so that garbage is collected earlier when there is much of it, and collects what ended queries leave behind.
+// By default, Go lets the heap grow to twice of what was in use at the last collection, and collects nothing while
+// nothing is allocated. The database's tables in memory and its buffers come and go, so a crawl that uses 200 MB would
+// take up to a gigabyte, and queries with a budget of a gigabyte would take three. Govern sets a soft limit a little
+// above what is in use, so that garbage is collected earlier when there is much of it, and collects what ended queries
+// leave behind.
 package memory
 
 import (
@@ -18,7 +19,9 @@ import (
 
 const (
 	floor = 256 << 20 // no limit below this: collecting a small heap more often saves little
-	spare = 256 << 20 // maximum of memory above what is in use, up to a gigabyte; the database's buffers for writing would otherwise pile up
+	// maximum of memory above what is in use, up to a gigabyte; the database's buffers for writing would otherwise pile
+	// up
+	spare = 256 << 20
 	every = time.Second
 	quiet = 20      // collect after so many times every without a collection
 	few   = 4 << 20 // do not if fewer bytes have been allocated since
@@ -44,7 +47,8 @@ func Raise(limit int64) (lower func()) {
 	return func() { raised.Store(0) }
 }
 
-// Govern adjusts the limit until ctx ends, and removes it then. It does nothing if the environment sets GOMEMLIMIT or GOGC.
+// Govern adjusts the limit until ctx ends, and removes it then. It does nothing if the environment sets GOMEMLIMIT or
+// GOGC.
 func Govern(ctx context.Context) {
 	if os.Getenv("GOMEMLIMIT") != "" || os.Getenv("GOGC") != "" {
 		return
@@ -72,9 +76,9 @@ func Govern(ctx context.Context) {
 // leastCache is the smallest cache, in bytes.
 const leastCache = 4 << 20
 
-// ForCache returns the size, in bytes, of a cache that has most bytes by default. If the environment limits the memory of
-// the process by GOMEMLIMIT, it is at most the given part of that, a sixteenth for instance: a limit near to what caches
-// hold would be kept by collecting garbage without end.
+// ForCache returns the size, in bytes, of a cache that has most bytes by default. If the environment limits the memory
+// of the process by GOMEMLIMIT, it is at most the given part of that, a sixteenth for instance: a limit near to what
+// caches hold would be kept by collecting garbage without end.
 func ForCache(most, part int64) int64 {
 	if os.Getenv("GOMEMLIMIT") == "" { // otherwise the limit is that of Govern, which follows what is in use
 		return most

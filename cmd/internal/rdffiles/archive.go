@@ -80,7 +80,8 @@ type archiveWalk struct {
 // walk reads all members.
 func (w *archiveWalk) walk(file io.ReaderAt, size int64) error {
 	// Archives inside the archive are ignored: unpack.Walk would not report members of theirs that it cannot read.
-	limits := unpack.Limits{Name: w.name, MaxDepth: -1, MaxMembers: 1 << 20, MaxMember: maxUnpacked, MaxTotal: maxUnpacked, TempDir: w.opts.TempDir}
+	limits := unpack.Limits{Name: w.name, MaxDepth: -1, MaxMembers: 1 << 20, MaxMember: maxUnpacked, MaxTotal: maxUnpacked,
+		TempDir: w.opts.TempDir}
 	if err := unpack.Walk(w.ctx, file, size, "", limits, w.member); err != nil {
 		return fmt.Errorf("%s: %w", w.name, err)
 	}

@@ -130,7 +130,8 @@ func (s *Source) document(ctx context.Context, text io.Reader, head []byte, name
 	case f.Syntax.IsZero():
 		return fmt.Errorf("%s: %w", name, ErrSyntax)
 	}
-	s.statements(rdfio.NewReader(text, f.Syntax, rdfio.Options{File: name, Base: o.Base, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true, LongTags: true}), o)
+	s.statements(rdfio.NewReader(text, f.Syntax,
+		rdfio.Options{File: name, Base: o.Base, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true, LongTags: true}), o)
 	return nil
 }
 

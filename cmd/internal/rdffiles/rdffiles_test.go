@@ -25,7 +25,8 @@ type file struct{ name, text string }
 const (
 	turtle  = "<a> <http://example.org/p> \"one\" ."
 	triples = "<http://example.org/b> <http://example.org/p> \"two\" .\n"
-	page    = `<!-- a page --><!DOCTYPE html><html><body><p about="http://example.org/c" property="http://example.org/p">three</p></body></html>`
+	page    = `<!-- a page --><!DOCTYPE html><html><body><p about="http://example.org/c" ` +
+		`property="http://example.org/p">three</p></body></html>`
 )
 
 func zipped(t *testing.T, files ...file) []byte {
@@ -76,7 +77,8 @@ func asHDT(t *testing.T) []byte {
 	t.Helper()
 	w := hdt.NewWriter(hdt.WriterOptions{})
 	defer w.Close()
-	if err := w.Write(term.Quad{S: term.IRI("http://example.org/d"), P: term.IRI("http://example.org/p"), O: term.String("four")}); err != nil {
+	if err := w.Write(term.Quad{S: term.IRI("http://example.org/d"), P: term.IRI("http://example.org/p"),
+		O: term.String("four")}); err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
@@ -126,10 +128,14 @@ func TestStatementsComeOutOfEveryKindOfFile(t *testing.T) {
 		{"d.hdt", "", asHDT(t), []string{"http://example.org/d four"}},
 		{"d.hdt.gz", "", compressed(t, asHDT(t)), []string{"http://example.org/d four"}},
 		{"d", "hdt", asHDT(t), []string{"http://example.org/d four"}},
-		{"e.zip", "", zipped(t, file{"x/b.nt", triples}, file{"readme.txt", "no RDF"}, file{"d.hdt", string(asHDT(t))}, file{"page.html", page}),
+		{
+			"e.zip", "", zipped(t, file{"x/b.nt", triples}, file{"readme.txt", "no RDF"}, file{"d.hdt", string(asHDT(t))},
+				file{"page.html", page}),
 			[]string{"http://example.org/b two", "http://example.org/d four"}},
-		{"e.zip", "html", zipped(t, file{"b.nt", triples}, file{"page.html", page}), []string{"http://example.org/b two", "http://example.org/c three"}},
-		{"f.tar.gz", "", compressed(t, tarred(t, file{"b.nt.gz", string(compressed(t, []byte(triples)))}, file{"c.csv", "a,b\n1,2\n"})), []string{"http://example.org/b two"}},
+		{"e.zip", "html", zipped(t, file{"b.nt", triples}, file{"page.html", page}),
+			[]string{"http://example.org/b two", "http://example.org/c three"}},
+		{"f.tar.gz", "", compressed(t, tarred(t, file{"b.nt.gz", string(compressed(t, []byte(triples)))}, file{"c.csv", "a,b\n1,2\n"})),
+			[]string{"http://example.org/b two"}},
 		{"f.tar", "nt", tarred(t, file{"b.data", triples}), []string{"http://example.org/b two"}},
 	} {
 		o := rdffiles.Options{Base: "file:///dir/" + c.name}

@@ -16,7 +16,8 @@ func TestWhoWantsToFollowAReplicaIsToldWhomToFollow(t *testing.T) {
 	between := httptest.NewServer(f.f)
 	t.Cleanup(between.Close)
 	err := replica.Answers(t.Context(), between.URL+"/", token)
-	if err == nil || !strings.Contains(err.Error(), "this server is a replica itself; follow "+w.web.URL+"/") || strings.Contains(err.Error(), "file") {
+	if err == nil || !strings.Contains(err.Error(), "this server is a replica itself; follow "+w.web.URL+"/") ||
+		strings.Contains(err.Error(), "file") {
 		t.Error(err)
 	}
 }

@@ -53,7 +53,8 @@ func newClient(base, token, name string) *client {
 		DisableCompression:    true,
 	}
 	refuse := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the token goes to the writer only
-	return &client{base: strings.TrimSuffix(base, "/"), token: token, name: name, http: &http.Client{Transport: transport, CheckRedirect: refuse}}
+	return &client{base: strings.TrimSuffix(base, "/"), token: token, name: name,
+		http: &http.Client{Transport: transport, CheckRedirect: refuse}}
 }
 
 // get sends a request. The body ends with an error if nothing arrives for stallTimeout; wait is how long the writer may
@@ -170,13 +171,15 @@ func (c *client) identity(ctx context.Context) (id replicate.Identity, err error
 		return id, fmt.Errorf("%s serves no replicas: it may be a replica, an older program, or no archive: %w", c.base, e)
 	}
 	if err == nil && id.Version != replicate.Version {
-		err = fmt.Errorf("the writer speaks version %d of the protocol of replicas, this program version %d: upgrade the older one, replicas first", id.Version, replicate.Version)
+		err = fmt.Errorf(
+			"the writer speaks version %d of the protocol of replicas, this program version %d: upgrade the older one, replicas first",
+			id.Version, replicate.Version)
 	}
 	return id, err
 }
 
-// Answers asks the server at an address whether it is one that replicas can follow: one that writes an archive, or could. The error says
-// why it does not seem so.
+// Answers asks the server at an address whether it is one that replicas can follow: one that writes an archive, or
+// could. The error says why it does not seem so.
 func Answers(ctx context.Context, writer, token string) error {
 	c := newClient(writer, token, "")
 	defer c.http.CloseIdleConnections()

@@ -80,7 +80,9 @@ func (f *Follower) sameArchive(id replicate.Identity) error {
 		return err
 	}
 	if !marked.isOf(created, archive) {
-		return fmt.Errorf("%w: %s holds a replica of %s (created %s), and the archive at %s is %s (created %s): give an empty --data directory", ErrOther, f.dir, marked.Base, marked.Created, f.opts.Writer, id.Base, created)
+		return fmt.Errorf(
+			"%w: %s holds a replica of %s (created %s), and the archive at %s is %s (created %s): give an empty --data directory", ErrOther,
+			f.dir, marked.Base, marked.Created, f.opts.Writer, id.Base, created)
 	}
 	marked.Writer, marked.Base, marked.Archive, marked.Bytes = f.opts.Writer, id.Base, archive, f.bytes
 	return errors.Join(marked.write(f.fs, f.dir), writeDescription(f.fs, f.dir, id.Description))
@@ -105,7 +107,8 @@ func (f *Follower) checkEmpty() error {
 			if inside, err := os.ReadDir(filepath.Join(f.dir, e.Name())); err == nil && len(inside) == 0 {
 				continue // of a follower that ended before it had anything, such as a folder for packs
 			}
-			return fmt.Errorf("%w: %s holds %s, and no replica: --follow needs an empty --data directory, or that of a replica", ErrOther, f.dir, e.Name())
+			return fmt.Errorf("%w: %s holds %s, and no replica: --follow needs an empty --data directory, or that of a replica", ErrOther,
+				f.dir, e.Name())
 		}
 	}
 	return nil

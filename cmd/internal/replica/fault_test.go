@@ -70,7 +70,8 @@ func TestAReplicaOnABadDiskShowsWholeStatesAndGoesOnWhenTheDiskIsWell(t *testing
 					states[w.node.DB.Position().Number] = past{quadsOf(t, w.node.Triples), maps.Clone(files)}
 					f.start()
 				}
-				for late := time.Now().Add(300 * time.Millisecond); time.Now().Before(late) && f.f.Lag().Number < w.node.DB.Position().Number; time.Sleep(5 * time.Millisecond) {
+				for late := time.Now().Add(300 * time.Millisecond); time.Now().Before(late) &&
+					f.f.Lag().Number < w.node.DB.Position().Number; time.Sleep(5 * time.Millisecond) {
 					f.isWhole(states)
 				}
 				f.isWhole(states)

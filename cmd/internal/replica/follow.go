@@ -1,15 +1,16 @@
-// Package replica keeps a replica of another archive: a complete copy of its database and packs, which follows the writer's
-// log over HTTP and is served meanwhile.
+// Package replica keeps a replica of another archive: a complete copy of its database and packs, which follows the
+// writer's log over HTTP and is served meanwhile.
 //
-// A Follower owns the data directory. Run restores the writer's state into an empty directory and then applies its log for
-// ever: it copies the bytes of packs, appends the write sets to its own log, and opens a new state for readers. Readers see
-// pinned states (kv.DB.Pin): each request is answered from one state of the writer, and states only go forward. A state is a
-// whole node over the pinned database, opened for reading only; so nothing that the layers above the database keep in
-// memory can differ from it.
+// A Follower owns the data directory. Run restores the writer's state into an empty directory and then applies its log
+// for ever: it copies the bytes of packs, appends the write sets to its own log, and opens a new state for readers.
+// Readers see pinned states (kv.DB.Pin): each request is answered from one state of the writer, and states only go
+// forward. A state is a whole node over the pinned database, opened for reading only; so nothing that the layers above
+// the database keep in memory can differ from it.
 //
-// Whatever ends in between, the directory is a consistent older state, and the next Run goes on. If the writer's log does
-// not reach back to that state, or has another history, a new state is restored beside the old one, which is served until
-// then. The package writes nothing of its own to the archive, and never fetches from anybody but the writer.
+// Whatever ends in between, the directory is a consistent older state, and the next Run goes on. If the writer's log
+// does not reach back to that state, or has another history, a new state is restored beside the old one, which is
+// served until then. The package writes nothing of its own to the archive, and never fetches from anybody but the
+// writer.
 package replica
 
 import (
@@ -75,8 +76,8 @@ type Follower struct {
 	openTook time.Duration // what that took
 }
 
-// New returns a follower of the archive at Options.Writer. The directory must be empty or that of a replica of it; ErrOther
-// says that it is not.
+// New returns a follower of the archive at Options.Writer. The directory must be empty or that of a replica of it;
+// ErrOther says that it is not.
 func New(o Options) (*Follower, error) {
 	o.FS = cmp.Or[disk.FS](o.FS, disk.OS{})
 	o.FullRetry = cmp.Or(o.FullRetry, 10*time.Second)
@@ -291,7 +292,8 @@ func (f *Follower) openState(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("open write set %d: %w", state.Number(), err), state.Close())
 	}
-	f.served.publish(&generation{node: node, handler: handler, number: state.Number(), users: map[*request]bool{}, left: make(chan struct{})})
+	f.served.publish(&generation{node: node, handler: handler, number: state.Number(), users: map[*request]bool{},
+		left: make(chan struct{})})
 	f.opened, f.openTook = time.Now(), time.Since(began)
 	f.status.opened(f.openTook)
 	return nil

@@ -82,8 +82,8 @@ func (d description) base() string {
 	return d.Base
 }
 
-// archiveOf returns what tells the archive of a description from others: when it was created, and its id, which is "" if an
-// older program made it.
+// archiveOf returns what tells the archive of a description from others: when it was created, and its id, which is ""
+// if an older program made it.
 func archiveOf(text string) (created, id string, err error) {
 	d, err := readDescription(text)
 	return d.Created, d.ID, err
@@ -108,8 +108,8 @@ func writeDescription(fsys disk.FS, dir, description string) error {
 	return nil
 }
 
-// lastContact returns when the state in a directory was the writer's newest; zero if that is unknown. It is the time of the
-// file that changes when something is applied.
+// lastContact returns when the state in a directory was the writer's newest; zero if that is unknown. It is the time of
+// the file that changes when something is applied.
 func lastContact(dir string) time.Time {
 	info, err := os.Stat(tipOf(dir))
 	if err != nil {

@@ -184,8 +184,8 @@ func (m *mirror) forget(name string) error {
 	return errors.Join(o.f.Truncate(o.size), o.f.Close())
 }
 
-// copyClosed copies a closed pack or parity file. A pack that was open here is completed. The bytes of packs are compared
-// with the hash in their names.
+// copyClosed copies a closed pack or parity file. A pack that was open here is completed. The bytes of packs are
+// compared with the hash in their names.
 func (m *mirror) copyClosed(ctx context.Context, f content.PackFile) error {
 	path := filepath.Join(m.dir, f.Name)
 	if f.Hash() != "" {
@@ -207,7 +207,8 @@ func (m *mirror) copyClosed(ctx context.Context, f content.PackFile) error {
 	return m.fetchNew(ctx, f, path)
 }
 
-// fetchNew copies a closed file. What has arrived of one that fails is removed: the writer may purge it before the next attempt.
+// fetchNew copies a closed file. What has arrived of one that fails is removed: the writer may purge it before the next
+// attempt.
 func (m *mirror) fetchNew(ctx context.Context, f content.PackFile, path string) error {
 	if err := m.fetch(ctx, f, path+tempSuffix, 0); err != nil {
 		if gone := m.fs.Remove(path + tempSuffix); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
@@ -296,8 +297,8 @@ func (m *mirror) publish(from, to string) error {
 	return m.fs.SyncDir(m.dir)
 }
 
-// removeGone removes the files that the writer did not have any more at the last copySet. No state that is served may need
-// them.
+// removeGone removes the files that the writer did not have any more at the last copySet. No state that is served may
+// need them.
 func (m *mirror) removeGone() error {
 	for len(m.gone) > 0 {
 		name := m.gone[0]

@@ -20,7 +20,8 @@ func TestNothingIsLeftOfAPackThatDidNotArriveWhole(t *testing.T) {
 		fmt.Fprint(w, "a part of what may be withdrawn")
 	}))
 	defer web.Close()
-	m := &mirror{dir: t.TempDir(), fs: disk.OS{}, room: func(int64) error { return nil }, client: newClient(web.URL, "", "a"), grown: map[string]openPack{}}
+	m := &mirror{dir: t.TempDir(), fs: disk.OS{}, room: func(int64) error { return nil }, client: newClient(web.URL, "", "a"),
+		grown: map[string]openPack{}}
 	f := content.PackFile{Name: fmt.Sprintf("%012d-%s.pack", 1, strings.Repeat("ab", 32)), Size: 100}
 	if err := m.copyClosed(t.Context(), f); err == nil {
 		t.Error("a part of a pack is taken for the pack")

@@ -13,8 +13,8 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// With --bytes, the replica reads closed packs from the bucket in which the writer keeps them, and copies only those that
-// are not there yet. Their copies are dropped when they are.
+// With --bytes, the replica reads closed packs from the bucket in which the writer keeps them, and copies only those
+// that are not there yet. Their copies are dropped when they are.
 
 // Packs returns the file system of the packs; nil if all of them are in the folder.
 func (f *Follower) Packs() disk.FS {

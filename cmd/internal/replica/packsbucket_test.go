@@ -64,7 +64,8 @@ func TestAReplicaOfAWriterWithABucketHasAllBytes(t *testing.T) {
 		t.Errorf("without --bytes, the replica has %d closed packs, not 2", got)
 	}
 	put(t, w, 8, files)
-	for late := time.Now().Add(time.Minute); len(packsIn(t, reads.dir)) > 1; time.Sleep(10 * time.Millisecond) { // the last one may have come before it was in the bucket
+	for late := time.Now().Add(time.Minute); len(packsIn(t, reads.dir)) > 1; time.Sleep(10 * time.Millisecond) {
+		// the last one may have come before it was in the bucket
 		if time.Now().After(late) {
 			t.Fatalf("with --bytes, the replica has copied %v", packsIn(t, reads.dir))
 		}

@@ -139,7 +139,8 @@ func (f *follower) start() {
 		log = slog.New(slog.NewTextHandler(f.t.Output(), nil))
 	}
 	var err error
-	f.f, err = replica.New(replica.Options{Config: cfg, Writer: f.of, Token: token, Log: log, FS: f.fs, MinFree: f.room, FullRetry: 20 * time.Millisecond,
+	f.f, err = replica.New(replica.Options{Config: cfg, Writer: f.of, Token: token, Log: log, FS: f.fs, MinFree: f.room,
+		FullRetry: 20 * time.Millisecond,
 		Open: func(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node) (*app.Node, http.Handler, error) {
 			opts := store.Options{State: &store.State{DB: state, Packs: f.f.Packs(), Reason: "a replica"}}
 			of := &faces.Replica{Writer: f.of, State: f.f.State, Collect: f.f.Collect}
@@ -213,7 +214,8 @@ func (f *follower) same(w *writer, files map[content.Digest][]byte) {
 	f.t.Helper()
 	f.catchUp(w)
 	want := quadsOf(f.t, w.node.Triples)
-	_, dump := f.get("/sparql?query=" + "SELECT+(COUNT(*)+AS+%3Fn)+%7B+%7B%3Fs+%3Fp+%3Fo%7D+UNION+%7BGRAPH+%3Fg+%7B%3Fs+%3Fp+%3Fo%7D%7D+%7D")
+	_, dump := f.get("/sparql?query=" +
+		"SELECT+(COUNT(*)+AS+%3Fn)+%7B+%7B%3Fs+%3Fp+%3Fo%7D+UNION+%7BGRAPH+%3Fg+%7B%3Fs+%3Fp+%3Fo%7D%7D+%7D")
 	if !strings.Contains(dump, fmt.Sprintf("%q", fmt.Sprint(len(want)))) {
 		f.t.Fatalf("the writer has %d quads, the replica says %s", len(want), dump)
 	}
@@ -363,7 +365,8 @@ func TestAReplicaSaysHowOldItIsAndTakesNoWrites(t *testing.T) {
 	for f.f.Lag().Err == nil {
 		time.Sleep(10 * time.Millisecond)
 	}
-	if resp, _ := f.get("/sparql?query=ASK+%7B%7D"); resp.StatusCode != 200 || resp.Header.Get(replica.LagHeader) == "" || f.f.Lag().Time <= before {
+	if resp, _ := f.get("/sparql?query=ASK+%7B%7D"); resp.StatusCode != 200 || resp.Header.Get(replica.LagHeader) == "" ||
+		f.f.Lag().Time <= before {
 		t.Errorf("without the writer: %d, %v", resp.StatusCode, f.f.Lag())
 	}
 	f.end()
@@ -387,7 +390,8 @@ func TestADirectoryOfAnotherArchiveIsLeftAlone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cfg.Data, "thesis.txt"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := replica.New(replica.Options{Config: cfg, Writer: w.web.URL, Log: slog.New(slog.DiscardHandler)}); !errors.Is(err, replica.ErrOther) {
+	if _, err := replica.New(replica.Options{Config: cfg, Writer: w.web.URL, Log: slog.New(slog.DiscardHandler)}); !errors.Is(err,
+		replica.ErrOther) {
 		t.Errorf("a directory with other files: %v", err)
 	}
 	f := newFollower(t, w)

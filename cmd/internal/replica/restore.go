@@ -14,8 +14,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// A state is restored in restoreDir below the data directory. When it is whole and on disk, the file wholeFile says so, and
-// its parts replace those of the data directory, now or at the next start.
+// A state is restored in restoreDir below the data directory. When it is whole and on disk, the file wholeFile says so,
+// and its parts replace those of the data directory, now or at the next start.
 const (
 	restoreDir = "restore.new"
 	wholeFile  = "WHOLE"

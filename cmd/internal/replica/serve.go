@@ -112,7 +112,8 @@ func (s *served) retire() {
 	})
 }
 
-// retireAll retires the current state and waits until all are closed. After patience it cuts off the requests that are left.
+// retireAll retires the current state and waits until all are closed. After patience it cuts off the requests that are
+// left.
 func (s *served) retireAll(patience time.Duration) error {
 	s.mu.Lock()
 	s.retire()
@@ -182,7 +183,8 @@ func (f *Follower) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/readyz":
 		if err := f.notReady(l); err != nil {
-			problem.Send(w, r, problem.With(http.StatusServiceUnavailable, "Not ready", err, "state", "replica", "lag", l.Time.Seconds()).(*problem.Error))
+			problem.Send(w, r,
+				problem.With(http.StatusServiceUnavailable, "Not ready", err, "state", "replica", "lag", l.Time.Seconds()).(*problem.Error))
 			return
 		}
 		patience = 0
@@ -192,7 +194,8 @@ func (f *Follower) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	case "/replicate":
-		problem.Send(w, r, &problem.Error{Status: http.StatusNotFound, Title: "A replica serves no replicas", Detail: "this server is a replica itself; follow " + f.opts.Writer})
+		problem.Send(w, r, &problem.Error{Status: http.StatusNotFound, Title: "A replica serves no replicas",
+			Detail: "this server is a replica itself; follow " + f.opts.Writer})
 		return
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
@@ -200,7 +203,8 @@ func (f *Follower) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	by := &request{w, cancel}
 	g := f.served.enter(r, by, patience)
 	if g == nil {
-		problem.Send(w, r, &problem.Error{Status: http.StatusServiceUnavailable, Title: "The replica has no state yet", Detail: l.describe(), RetryAfter: time.Second})
+		problem.Send(w, r, &problem.Error{Status: http.StatusServiceUnavailable, Title: "The replica has no state yet",
+			Detail: l.describe(), RetryAfter: time.Second})
 		return
 	}
 	defer f.served.leave(g, by)

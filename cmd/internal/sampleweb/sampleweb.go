@@ -1,7 +1,8 @@
 // Package sampleweb serves a small web of open-data hosts on loopback addresses, for the demo and for tests of commands
 // that need a whole web: several hosts, robots.txt, ETags, files that change over time, an error page with status 200.
 //
-// It serves only the files of testdata/demo. An empty state of a file means that the file is gone. For servers that misbehave, see crawler/web/webtest.
+// It serves only the files of testdata/demo. An empty state of a file means that the file is gone. For servers that
+// misbehave, see crawler/web/webtest.
 package sampleweb
 
 import (
@@ -50,11 +51,11 @@ type Options struct {
 	Step time.Duration
 	// State, if not nil, returns the number of the state to serve instead. Greater numbers mean the last state.
 	State func() int
-	// Named gives hosts names, such as city.example, in their base addresses and in the catalog. Only clients that are told
-	// where these hosts are can reach them.
+	// Named gives hosts names, such as city.example, in their base addresses and in the catalog. Only clients that are
+	// told where these hosts are can reach them.
 	Named bool
-	// At has the addresses that hosts with names get if they are free, by the name that Hosts returns; those without one have a
-	// fixed address (see places).
+	// At has the addresses that hosts with names get if they are free, by the name that Hosts returns; those without
+	// one have a fixed address (see places).
 	At map[string]string
 	// Handlers are served by the host "portalwatch", by path: usually its SPARQL endpoint.
 	Handlers map[string]http.Handler
@@ -106,8 +107,8 @@ func Names() (names []string) {
 	return names
 }
 
-// places returns where the i-th host may listen, best first: hosts with names on 127.0.0.2:8081, 127.0.0.3:8082 and so on, if
-// these are free.
+// places returns where the i-th host may listen, best first: hosts with names on 127.0.0.2:8081, 127.0.0.3:8082 and so
+// on, if these are free.
 func (o Options) places(name string, i int) []string {
 	free := []string{fmt.Sprintf("127.0.0.%d:0", i+2), "127.0.0.1:0"} // the latter for a system with a single loopback address
 	if !o.Named {
@@ -165,8 +166,8 @@ func (w *Web) At(name string) string { return w.hosts[name].at }
 // run.
 func (w *Web) Catalog() (string, error) { return w.document("catalog") }
 
-// More returns what the demo's catalog lists, too, in the order of its harvests: what stays listed, and what only the first
-// harvest finds.
+// More returns what the demo's catalog lists, too, in the order of its harvests: what stays listed, and what only the
+// first harvest finds.
 func (w *Web) More() (stays, first string, err error) {
 	if stays, err = w.document("more"); err == nil {
 		first, err = w.document("briefly")
@@ -216,7 +217,8 @@ func (h *host) read(fsys fs.FS) error {
 
 var contentTypes = map[string]string{
 	".csv": "text/csv", ".tsv": "text/tab-separated-values", ".json": "application/json", ".xml": "application/xml",
-	".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".zip": "application/zip", ".ttl": "text/turtle", ".html": "text/html; charset=utf-8",
+	".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".zip": "application/zip", ".ttl": "text/turtle",
+	".html": "text/html; charset=utf-8",
 }
 
 func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -50,7 +50,8 @@ func (a *authenticated) post(ctx context.Context, address, contentType, body, ac
 		if resp.StatusCode/100 == 2 {
 			return resp, nil
 		}
-		again := resp.StatusCode == http.StatusUnauthorized && try == 0 && a.user != "" && a.challenge(resp.Header.Values("WWW-Authenticate"))
+		again := resp.StatusCode == http.StatusUnauthorized && try == 0 && a.user != "" &&
+			a.challenge(resp.Header.Values("WWW-Authenticate"))
 		err = failure(address, resp)
 		resp.Body.Close()
 		if !again {
@@ -113,7 +114,8 @@ func digestAnswer(p map[string]string, user, password, method string, u *url.URL
 		response = sum(ha1, p["nonce"], nc, cnonce, qop, ha2)
 	}
 	quote := func(s string) string { return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"` }
-	out := fmt.Sprintf("Digest username=%s, realm=%s, nonce=%s, uri=%s, response=%s", quote(user), quote(p["realm"]), quote(p["nonce"]), quote(uri), quote(response))
+	out := fmt.Sprintf("Digest username=%s, realm=%s, nonce=%s, uri=%s, response=%s", quote(user), quote(p["realm"]), quote(p["nonce"]),
+		quote(uri), quote(response))
 	if p["algorithm"] != "" {
 		out += ", algorithm=" + p["algorithm"]
 	}

@@ -44,7 +44,8 @@ const pageRows = 5000
 func (t *SPARQL) selectOne(ctx context.Context, p term.Key, f func(term.Key) error) error {
 	for offset := 0; ; offset += pageRows {
 		n := 0
-		text := fmt.Sprintf("SELECT ?o WHERE { GRAPH %s { %s %s ?o } } ORDER BY ?o LIMIT %d OFFSET %d", iriText(t.state), iriText(t.state), iriText(p), pageRows, offset)
+		text := fmt.Sprintf("SELECT ?o WHERE { GRAPH %s { %s %s ?o } } ORDER BY ?o LIMIT %d OFFSET %d", iriText(t.state), iriText(t.state),
+			iriText(p), pageRows, offset)
 		err := t.query(ctx, text, func(r *results.Reader) error {
 			for row, err := range r.All() {
 				if err != nil {

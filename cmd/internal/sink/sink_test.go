@@ -74,7 +74,8 @@ func (g *target) reset(t *testing.T) {
 	s := open(t, triplestore.Options{})
 	g.store = s
 	g.http = protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}), Store: sparql.StoreOf(s.View, s.Update),
-		Snapshot: func() (term.Dataset, func()) { sn := s.Snapshot(); return sn, sn.Release }, Authorise: func(*http.Request) error { return nil }})
+		Snapshot:  func() (term.Dataset, func()) { sn := s.Snapshot(); return sn, sn.Release },
+		Authorise: func(*http.Request) error { return nil }})
 }
 
 func (g *target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -239,7 +240,8 @@ func TestACopyOfAnotherLogIsWrittenAnew(t *testing.T) {
 	change(t, s, rnd, 50)
 	change(t, other, rnd, 50)
 	g, address := newTarget(t)
-	mine := term.Quad{S: term.IRI("http://mine.example/s"), P: term.IRI("http://mine.example/p"), O: term.String("x"), G: term.IRI("http://mine.example/g")}
+	mine := term.Quad{S: term.IRI("http://mine.example/s"), P: term.IRI("http://mine.example/p"), O: term.String("x"),
+		G: term.IRI("http://mine.example/g")}
 	if err := g.store.Update(context.Background(), func(txn *triplestore.Txn) error { return txn.Insert(mine) }); err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +281,8 @@ func TestTriplesThatNoSinkWroteAreNotTouched(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := sink.StoreSource{Store: s, Log: "log"}
-	if _, err := newSPARQL(t, sink.SPARQLOptions{Update: address}).Sync(context.Background(), from, 0); err == nil || !strings.Contains(err.Error(), "--graph") {
+	if _, err := newSPARQL(t, sink.SPARQLOptions{Update: address}).Sync(context.Background(), from, 0); err == nil ||
+		!strings.Contains(err.Error(), "--graph") {
 		t.Errorf("Sync returned %v", err)
 	}
 	sync1(t, newSPARQL(t, sink.SPARQLOptions{Update: address, Replace: true}), from)
@@ -293,7 +296,8 @@ func TestACopyMayBeginAtAPosition(t *testing.T) {
 	s := open(t, triplestore.Options{KeepChanges: -1})
 	for i := range 3 {
 		err := s.Update(context.Background(), func(txn *triplestore.Txn) error {
-			return txn.Insert(term.Quad{S: term.IRI("http://example.org/s"), P: term.IRI("http://example.org/p"), O: term.String(fmt.Sprint(i))})
+			return txn.Insert(term.Quad{S: term.IRI("http://example.org/s"), P: term.IRI("http://example.org/p"),
+				O: term.String(fmt.Sprint(i))})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -316,7 +320,8 @@ func served(t *testing.T, s *triplestore.Store) sink.RemoteSource {
 		t.Fatal(err)
 	}
 	changes := data.NewLog(data.LogOptions{Log: s, ID: "log", Base: base, Logs: log})
-	queries := protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}), Snapshot: func() (term.Dataset, func()) { sn := s.Snapshot(); return sn, sn.Release }})
+	queries := protocol.New(protocol.Options{Engine: sparql.New(sparql.Options{}),
+		Snapshot: func() (term.Dataset, func()) { sn := s.Snapshot(); return sn, sn.Release }})
 	mux := http.NewServeMux()
 	mux.Handle("/rdf-graph-store", graphs)
 	mux.Handle("/changes/rdf", problem.Handler(changes.Changes))
@@ -468,7 +473,8 @@ func TestRunReportsAndEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(rounds) != 2 || !rounds[0].Begun || rounds[1].Begun || rounds[1].Added != 0 || rounds[0].Position.N != s.Position() || rounds[1].Position != rounds[0].Position {
+	if len(rounds) != 2 || !rounds[0].Begun || rounds[1].Begun || rounds[1].Added != 0 || rounds[0].Position.N != s.Position() ||
+		rounds[1].Position != rounds[0].Position {
 		t.Errorf("%+v", rounds)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -488,7 +494,8 @@ func TestDigestAuthenticationIsAnswered(t *testing.T) {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		for _, part := range []string{`username="Mufasa"`, `realm="a \"realm\""`, `nonce="dcd98b"`, `opaque="5ccc"`, "qop=auth", "nc=00000001", `uri="/update"`} {
+		for _, part := range []string{`username="Mufasa"`, `realm="a \"realm\""`, `nonce="dcd98b"`, `opaque="5ccc"`, "qop=auth",
+			"nc=00000001", `uri="/update"`} {
 			if !strings.Contains(h, part) {
 				t.Errorf("%s is not in %s", part, h)
 			}
@@ -496,8 +503,10 @@ func TestDigestAuthenticationIsAnswered(t *testing.T) {
 		http.Error(w, "enough", http.StatusTeapot)
 	}))
 	defer server.Close()
-	to := newSPARQL(t, sink.SPARQLOptions{Update: server.URL + "/update", Query: server.URL + "/update", User: "Mufasa", Password: "Circle of Life"})
-	if _, err := to.Sync(context.Background(), sink.StoreSource{Store: open(t, triplestore.Options{})}, 0); err == nil || !strings.Contains(err.Error(), "enough") {
+	to := newSPARQL(t, sink.SPARQLOptions{Update: server.URL + "/update", Query: server.URL + "/update", User: "Mufasa",
+		Password: "Circle of Life"})
+	if _, err := to.Sync(context.Background(), sink.StoreSource{Store: open(t, triplestore.Options{})}, 0); err == nil ||
+		!strings.Contains(err.Error(), "enough") {
 		t.Errorf("Sync returned %v", err)
 	}
 }
@@ -556,7 +565,8 @@ func TestChangesThatAreCutOffAreAskedForAgain(t *testing.T) {
 			resp.Body = io.NopCloser(bytes.NewReader(b))
 			return resp, err
 		}}
-		if to, err := cut.Changes(t.Context(), sink.Position{Log: "log"}, 0, func(triplestore.Commit) error { return nil }); err == nil || !strings.Contains(err.Error(), "ends before position") {
+		if to, err := cut.Changes(t.Context(), sink.Position{Log: "log"}, 0, func(triplestore.Commit) error { return nil }); err == nil ||
+			!strings.Contains(err.Error(), "ends before position") {
 			t.Errorf("%d lines: position %v, %v", lines, to, err)
 		}
 	}
@@ -564,12 +574,14 @@ func TestChangesThatAreCutOffAreAskedForAgain(t *testing.T) {
 
 func TestAnAnswerOfAnotherShapeIsAnError(t *testing.T) {
 	t.Parallel()
-	for _, answer := range []string{`{"head":{"vars":[]},"results":{"bindings":[{}]}}`, `{"head":{"vars":["o"]},"results":{"bindings":[{}]}}`} {
+	for _, answer := range []string{`{"head":{"vars":[]},"results":{"bindings":[{}]}}`,
+		`{"head":{"vars":["o"]},"results":{"bindings":[{}]}}`} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/sparql-results+json")
 			io.WriteString(w, answer)
 		}))
-		_, err := newSPARQL(t, sink.SPARQLOptions{Update: server.URL}).Sync(t.Context(), sink.StoreSource{Store: open(t, triplestore.Options{})}, 0)
+		_, err := newSPARQL(t, sink.SPARQLOptions{Update: server.URL}).Sync(t.Context(),
+			sink.StoreSource{Store: open(t, triplestore.Options{})}, 0)
 		server.Close()
 		if err == nil || !strings.Contains(err.Error(), "one column") {
 			t.Errorf("%s: %v", answer, err)

@@ -166,7 +166,9 @@ func (w *sparqlRound) first(s Source) error {
 		if w.t.o.Graph != "" {
 			where = "the graph <" + w.t.o.Graph + ">"
 		}
-		return fmt.Errorf("the endpoint has triples in %s that no sink wrote; name another graph with --graph, or have them removed with --replace", where)
+		return fmt.Errorf(
+			"the endpoint has triples in %s that no sink wrote; name another graph with --graph, or have them removed with --replace",
+			where)
 	}
 	if used {
 		if err := w.t.update(w.ctx, w.t.clearText("")); err != nil {

@@ -14,8 +14,8 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// noteFile, in the data directory, says which continuous backup the directory writes or wrote. Without it, a directory could be
-// written that another one has replaced (FORMAT.md).
+// noteFile, in the data directory, says which continuous backup the directory writes or wrote. Without it, a directory
+// could be written that another one has replaced (FORMAT.md).
 const noteFile = "continuous-backup"
 
 // backupNote is the content of noteFile.
@@ -25,10 +25,11 @@ type backupNote struct {
 	Wait bool   `json:"wait,omitempty"`
 	// Begun says that this directory has been the writer of that backup.
 	Begun bool `json:"begun,omitempty"`
-	// Epoch is the last one in which this directory wrote the backup; a backup that ends with an earlier one is an older copy. 0 if it
-	// is not known.
+	// Epoch is the last one in which this directory wrote the backup; a backup that ends with an earlier one is an
+	// older copy. 0 if it is not known.
 	Epoch uint64 `json:"epoch,omitempty"`
-	// Vault is the id that the backup had then; one that was begun anew in the same place has another. "" if it is not known.
+	// Vault is the id that the backup had then; one that was begun anew in the same place has another. "" if it is not
+	// known.
 	Vault string `json:"vault,omitempty"`
 	// Replaced is when it was seen that another directory is the writer now, and By that one's address, if it is known.
 	Replaced time.Time `json:"replaced,omitzero"`
@@ -40,7 +41,8 @@ type backupNote struct {
 type location struct {
 	Dir  string `json:"dir"` // without symbolic links
 	Host string `json:"host"`
-	Born int64  `json:"born,omitempty"` // when the file holder was made, in nanoseconds since 1970, as the file system says; 0 if it does not
+	// when the file holder was made, in nanoseconds since 1970, as the file system says; 0 if it does not
+	Born int64 `json:"born,omitempty"`
 }
 
 func locationOf(dir string) (p location, err error) {
@@ -57,8 +59,8 @@ func locationOf(dir string) (p location, err error) {
 	return p, nil
 }
 
-// is reports whether two places are of one directory: it may have been moved, mounted elsewhere, or its machine renamed, but no
-// copy of it is as old.
+// is reports whether two places are of one directory: it may have been moved, mounted elsewhere, or its machine
+// renamed, but no copy of it is as old.
 func (p location) is(q location) bool {
 	return p.Born != 0 && p.Born == q.Born || p.Dir == q.Dir && p.Host == q.Host
 }
@@ -73,7 +75,9 @@ var errNote = errors.New("it is damaged")
 func readNote(dir string) (n backupNote, err error) {
 	n, err = readNoteFile(dir, noteFile, parseNote)
 	if errors.Is(err, errNote) {
-		err = fmt.Errorf("%w: start the server once with --backup-to and the backup's URL, or 'odarchive backup --detach' if there is none any more", err)
+		err = fmt.Errorf(
+			"%w: start the server once with --backup-to and the backup's URL, or 'odarchive backup --detach' if there is none any more",
+			err)
 	}
 	if err != nil {
 		return backupNote{}, fmt.Errorf("%s: %w", filepath.Join(dir, noteFile), err)
@@ -81,7 +85,8 @@ func readNote(dir string) (n backupNote, err error) {
 	return n, nil
 }
 
-// readNoteFile reads a note from a file. It is zero if there is none. What cannot be read is errNote, whatever it is instead.
+// readNoteFile reads a note from a file. It is zero if there is none. What cannot be read is errNote, whatever it is
+// instead.
 func readNoteFile(dir, name string, parse func([]byte) (backupNote, error)) (n backupNote, err error) {
 	text, err := disk.ReadFile(disk.OS{}, filepath.Join(dir, name), maxNote)
 	switch {
@@ -126,12 +131,14 @@ func remove(dir string, names ...string) error {
 	return nil
 }
 
-// NoteWriter notes that a directory is the writer of the archive in a backup, which has an id, since an epoch; 0 and "" if that is to come.
+// NoteWriter notes that a directory is the writer of the archive in a backup, which has an id, since an epoch; 0 and ""
+// if that is to come.
 func NoteWriter(dir string, to config.Backup, epoch uint64, vault string) error {
 	return noteBackup(dir, to, true, epoch, vault)
 }
 
-// LastEpoch returns the last epoch in which a directory wrote a backup, also if it was replaced since; 0 if that is not known.
+// LastEpoch returns the last epoch in which a directory wrote a backup, also if it was replaced since; 0 if that is not
+// known.
 func LastEpoch(dir, to string) uint64 {
 	if n, err := readNote(dir); err == nil && n.To == to {
 		return n.Epoch
@@ -169,8 +176,8 @@ func noteReplaced(dir, to, by string) error {
 	return n.write(dir)
 }
 
-// Attach makes a directory, which no process uses, go on with the backup that it wrote last, although it is elsewhere now. It returns
-// the backup's URL.
+// Attach makes a directory, which no process uses, go on with the backup that it wrote last, although it is elsewhere
+// now. It returns the backup's URL.
 func Attach(dir string) (to string, err error) {
 	n, err := readNote(dir)
 	if err == nil && n.To == "" {
@@ -188,8 +195,8 @@ func Attach(dir string) (to string, err error) {
 	return n.To, n.write(dir)
 }
 
-// OwnIdentity gives the directory of a follower, which no process uses, an identity of its own if it may have that of another directory: it was
-// copied from one. A follower that has taken a backup notes that before.
+// OwnIdentity gives the directory of a follower, which no process uses, an identity of its own if it may have that of
+// another directory: it was copied from one. A follower that has taken a backup notes that before.
 func OwnIdentity(dir string) (vault.Holder, error) {
 	n, err := readNote(dir)
 	if err != nil && !errors.Is(err, errNote) {
@@ -205,8 +212,8 @@ func OwnIdentity(dir string) (vault.Holder, error) {
 	return HolderOf(dir)
 }
 
-// Detach makes a directory, which no process uses, forget its continuous backup, for a copy that goes its own way, or where that
-// backup is used no more. It returns the backup's URL; "" if there was none.
+// Detach makes a directory, which no process uses, forget its continuous backup, for a copy that goes its own way, or
+// where that backup is used no more. It returns the backup's URL; "" if there was none.
 func Detach(dir string) (to string, err error) {
 	n, err := readNote(dir)
 	if err != nil && !errors.Is(err, errNote) {

@@ -13,10 +13,11 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// BegunAnew returns an error if another directory writes the backup that a directory wrote, and has not gone on where that one ended, but
-// begun anew with what it had; or if it cannot be told, because the backup does not know the directory (vault.ErrForgotten). The error says
-// what the other one has and lacks, and with which commands people decide, since whoever follows another one drops what only it had. It is
-// nil if the other one is known to have all write sets of this directory, and the backup as many bytes.
+// BegunAnew returns an error if another directory writes the backup that a directory wrote, and has not gone on where
+// that one ended, but begun anew with what it had; or if it cannot be told, because the backup does not know the
+// directory (vault.ErrForgotten). The error says what the other one has and lacks, and with which commands people
+// decide, since whoever follows another one drops what only it had. It is nil if the other one is known to have all
+// write sets of this directory, and the backup as many bytes.
 func BegunAnew(ctx context.Context, cfg config.Config, log *slog.Logger, is vault.Standing) error {
 	n, err := readNote(cfg.Data)
 	if err != nil {
@@ -49,9 +50,12 @@ func BegunAnew(ctx context.Context, cfg config.Config, log *slog.Logger, is vaul
 	if another && a.Has && a.Bytes {
 		return nil
 	}
-	what := fmt.Sprintf("another directory%s has begun this backup anew on %s, after write set %d", at(is.URL), a.Began.Format(time.RFC3339), a.After)
+	what := fmt.Sprintf("another directory%s has begun this backup anew on %s, after write set %d", at(is.URL),
+		a.Began.Format(time.RFC3339), a.After)
 	if !begun {
-		what = fmt.Sprintf("this backup is older than what this directory wrote (in epoch %d; it is at %d), or another directory%s has begun it anew", n.Epoch, is.Epoch, at(is.URL))
+		what = fmt.Sprintf(
+			"this backup is older than what this directory wrote (in epoch %d; it is at %d), or another directory%s has begun it anew",
+			n.Epoch, is.Epoch, at(is.URL))
 	}
 	switch {
 	case a.Has:
@@ -64,7 +68,9 @@ func BegunAnew(ctx context.Context, cfg config.Config, log *slog.Logger, is vaul
 	if !a.Bytes {
 		what += "; the backup lacks bytes of files that this directory has"
 	}
-	return fmt.Errorf("%s. If the other one is to go on, and this one to follow it without what only this one has: see with 'odarchive check' whether the other one lacks bytes of files, "+
-		"then 'odarchive backup --detach --data %s', and start it again with --follow. "+
-		"If this one is to replace the other one: start it once with --promote", what, cfg.Data)
+	return fmt.Errorf(
+		"%s. If the other one is to go on, and this one to follow it without what only this one has: see with 'odarchive check' whether "+
+			"the other one lacks bytes of files, "+
+			"then 'odarchive backup --detach --data %s', and start it again with --follow. "+
+			"If this one is to replace the other one: start it once with --promote", what, cfg.Data)
 }

@@ -58,8 +58,9 @@ func (s *Store) openContent(state *State) (err error) {
 	return nil
 }
 
-// openReplicaContent opens the packs of a replica for reading: all are in the folder, or the closed ones are read from the
-// bucket in which its writer keeps them. Without a state, the replica's directory is read, perhaps beside its server.
+// openReplicaContent opens the packs of a replica for reading: all are in the folder, or the closed ones are read from
+// the bucket in which its writer keeps them. Without a state, the replica's directory is read, perhaps beside its
+// server.
 func (s *Store) openReplicaContent(state *State) (err error) {
 	dir := filepath.Join(s.Config.Data, "packs")
 	options := content.Options{Logger: s.Log}
@@ -114,8 +115,8 @@ func replicaBytes(dir string) (string, error) {
 	return mark.Bytes, err
 }
 
-// BytesOf returns the URL of the bucket of the packs of the archive in a directory, by the settings or by what the directory notes;
-// "" if there is none.
+// BytesOf returns the URL of the bucket of the packs of the archive in a directory, by the settings or by what the
+// directory notes; "" if there is none.
 func BytesOf(cfg config.Config) (string, error) {
 	switch {
 	case cfg.Bytes == config.BytesHere:

@@ -33,9 +33,10 @@ const maxCopies = 10_000
 // IsTape reports whether a kind of copies is that of directories of WARC files, which lose withdrawn records.
 func IsTape(kind string) bool { return kind == WARCCopy || kind == AnswersCopy }
 
-// NoteCopy remembers that there is a copy of what this archive has, so that a withdrawal can change it or name it. name is
-// that of a file or directory, which is made absolute for WARC files, or says who has the copy. A repeated note has the time
-// of the first one for WARC files, of the last one for others. It does nothing if the archive is open for reading only.
+// NoteCopy remembers that there is a copy of what this archive has, so that a withdrawal can change it or name it. name
+// is that of a file or directory, which is made absolute for WARC files, or says who has the copy. A repeated note has
+// the time of the first one for WARC files, of the last one for others. It does nothing if the archive is open for
+// reading only.
 func (s *Store) NoteCopy(ctx context.Context, kind, name string) error {
 	if s.DB.ReadOnly() {
 		return nil

@@ -111,7 +111,8 @@ func TestADirectoryIsTakenForWhatItIs(t *testing.T) {
 		{"somebody's", map[string]string{"letter.txt": "x"}, false, "is not an archive"},
 		{"somebody's with a folder called log", map[string]string{"log/app.txt": "x", "db/schema.rb": "x"}, false, "is not an archive"},
 		{"a file called db", map[string]string{"db": "x"}, false, "is not an archive"},
-		{"a newer one", map[string]string{directoryFile: `{"format":3}`}, true, ""}, // its checksum is missing: no other description, no archive
+		// its checksum is missing: no other description, no archive
+		{"a newer one", map[string]string{directoryFile: `{"format":3}`}, true, ""},
 		{"packs alone", map[string]string{"packs/0000000001.open": "x"}, true, ""},
 		{"a database alone", map[string]string{"db/MANIFEST": "x"}, true, ""},
 	} {
@@ -138,7 +139,9 @@ func TestAnotherFormatIsRefusedInASentence(t *testing.T) {
 	if err := (directory{Format: formatVersion + 1, Created: someTime}).write(disk.OS{}, dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := describe(disk.OS{}, dir, someTime); err == nil || !strings.Contains(err.Error(), "has format 2, and this program reads format 1: use the program that wrote it, or export with that one and import here") {
+	if _, err := describe(disk.OS{}, dir, someTime); err == nil ||
+		!strings.Contains(err.Error(),
+			"has format 2, and this program reads format 1: use the program that wrote it, or export with that one and import here") {
 		t.Error(err)
 	}
 }
@@ -167,7 +170,8 @@ func TestADescriptionThatIsGoneIsMadeAgainWithTheBaseOfTheVersions(t *testing.T)
 	n, err := openIn(t, dir, "http://a.example/", Options{Create: true})
 	if err == nil {
 		err = n.Triples.Update(t.Context(), func(txn *triplestore.Txn) error {
-			return txn.Insert(term.Quad{S: term.IRI("http://x.example/f"), P: term.IRI("http://purl.org/dc/terms/hasVersion"), O: term.IRI("http://a.example/api/v1/get/file/id/0123456789abcdef01234567_0")})
+			return txn.Insert(term.Quad{S: term.IRI("http://x.example/f"), P: term.IRI("http://purl.org/dc/terms/hasVersion"),
+				O: term.IRI("http://a.example/api/v1/get/file/id/0123456789abcdef01234567_0")})
 		})
 	}
 	closeStore(t, n, err)

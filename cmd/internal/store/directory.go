@@ -19,8 +19,8 @@ import (
 	"odarchive/triplestore/fields"
 )
 
-// formatVersion is the layout of a data directory that this program reads and writes. Before release 1.0.0 it may change without
-// a road from one to the next (CONTRIBUTING.md).
+// formatVersion is the layout of a data directory that this program reads and writes. Before release 1.0.0 it may
+// change without a road from one to the next (CONTRIBUTING.md).
 const formatVersion = 1
 
 // directory is the content of odarchive.json at the root of a data directory.
@@ -35,7 +35,8 @@ type directory struct {
 }
 
 func (d directory) equal(o directory) bool {
-	return d.Format == o.Format && d.Created.Equal(o.Created) && d.ID == o.ID && d.Base == o.Base && d.Rebasing == o.Rebasing && d.Bytes == o.Bytes && slices.Equal(d.Former, o.Former)
+	return d.Format == o.Format && d.Created.Equal(o.Created) && d.ID == o.ID && d.Base == o.Base && d.Rebasing == o.Rebasing &&
+		d.Bytes == o.Bytes && slices.Equal(d.Former, o.Former)
 }
 
 // addBase adds a base unless it is known. The first one becomes Base.
@@ -48,8 +49,8 @@ func (d *described) addBase(base string) {
 	}
 }
 
-// BaseOf returns the base with which the archive in a directory began, or was moved to; "" if there is none, or both copies of
-// its description are damaged.
+// BaseOf returns the base with which the archive in a directory began, or was moved to; "" if there is none, or both
+// copies of its description are damaged.
 func BaseOf(dir string) string {
 	d, err := describe(disk.OS{}, dir, time.Time{})
 	if err != nil {
@@ -186,7 +187,8 @@ func missingOr(err error) string {
 
 // createDirectory creates a data directory, or makes an empty directory one.
 func createDirectory(fsys disk.FS, dir, base string, now time.Time) (described, error) {
-	d := described{directory: directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second), ID: rand.Text(), Base: base}, exists: true}
+	d := described{directory: directory{Format: formatVersion, Created: now.UTC().Truncate(time.Second), ID: rand.Text(), Base: base},
+		exists: true}
 	if err := fsys.MkdirAll(dir, 0o700); err != nil {
 		return d, fmt.Errorf("data directory: %w", err)
 	}
@@ -254,7 +256,8 @@ func checkEmpty(fsys disk.FS, dir string) error {
 		return slices.Contains([]string{directoryFile + ".new", directoryCopy + ".new", "lost+found"}, e.Name())
 	})
 	if len(entries) > 0 {
-		return fmt.Errorf("%s is not an archive: it contains other files (%s, ...); name another directory with --data", dir, entries[0].Name())
+		return fmt.Errorf("%s is not an archive: it contains other files (%s, ...); name another directory with --data", dir,
+			entries[0].Name())
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ func TestIRIsUnderASecondBaseAreToldOf(t *testing.T) {
 		base   string
 		create bool
 		told   bool
-	}{{"http://a.example/", true, false}, {"http://a.example", true, false}, {"http://b.example/", false, false}, {"http://b.example/", true, true}} {
+	}{{"http://a.example/", true, false}, {"http://a.example", true, false}, {"http://b.example/", false, false},
+		{"http://b.example/", true, true}} {
 		if log := open(c.base, c.create); strings.Contains(log, "give --base http://a.example/") != c.told {
 			t.Errorf("%+v: %s", c, log)
 		}

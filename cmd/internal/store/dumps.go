@@ -1,13 +1,13 @@
 // Keeps the files with all triples that people download. It makes them, replaces them by newer ones, and
 // removes them when something is withdrawn.
 //
-// A dump contains what the archive contained when it was made, so an old dump would bring back what was withdrawn since.
-// Hold therefore removes all dumps, stops the one that is being made, and lets none begin until the withdrawn data is
-// gone.
+// A dump contains what the archive contained when it was made, so an old dump would bring back what was withdrawn
+// since. Hold therefore removes all dumps, stops the one that is being made, and lets none begin until the withdrawn
+// data is gone.
 //
 // An index names the dumps, and only files that it names are served. A new file gets a temporary name first; it is
-// synced and renamed before the index names it. Clean removes files that an interrupted process has left. Scrub compares
-// the files with the digests in the index, and discards those that are damaged: they can be made again.
+// synced and renamed before the index names it. Clean removes files that an interrupted process has left. Scrub
+// compares the files with the digests in the index, and discards those that are damaged: they can be made again.
 
 package store
 
@@ -98,7 +98,8 @@ func (d *DumpDir) readIndex() (i index, err error) {
 
 // validName reports whether a name in the index is one that Make gives. The index may have been damaged.
 func validName(name string) bool {
-	return strings.HasPrefix(name, prefix) && filepath.Base(name) == name && !strings.ContainsAny(name, `/\`) && !strings.HasSuffix(name, tempSuffix)
+	return strings.HasPrefix(name, prefix) && filepath.Base(name) == name && !strings.ContainsAny(name, `/\`) &&
+		!strings.HasSuffix(name, tempSuffix)
 }
 
 func (d *DumpDir) writeIndex(i index) error {
@@ -128,7 +129,8 @@ func (d *DumpDir) List() (list []catalog.Dump, last time.Time, err error) {
 	return list, i.Last, nil
 }
 
-// Open opens a dump by its name. The caller closes the file. The error is catalog.ErrNoDump if there is none of that name.
+// Open opens a dump by its name. The caller closes the file. The error is catalog.ErrNoDump if there is none of that
+// name.
 func (d *DumpDir) Open(name string) (f disk.File, dump catalog.Dump, err error) {
 	list, _, err := d.List()
 	if err != nil {

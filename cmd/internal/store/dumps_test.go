@@ -97,7 +97,8 @@ func TestNewDumpsReplaceOlderOnes(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if list, _, err = d.List(); err != nil || len(list) != 2 || !list[0].Made.Equal(day(5)) || !list[1].Made.Equal(day(4)) || list[1].Kind != catalog.DumpHDT {
+	if list, _, err = d.List(); err != nil || len(list) != 2 || !list[0].Made.Equal(day(5)) || !list[1].Made.Equal(day(4)) ||
+		list[1].Kind != catalog.DumpHDT {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if err := d.Make(t.Context(), day(6), 1, both[:1], func(_ context.Context, put PutDump) error {
@@ -190,7 +191,8 @@ func TestNothingElseIsOpened(t *testing.T) {
 		}
 	}
 	// An index that says otherwise does not lead out of the directory, and a damaged one is as good as none.
-	for _, text := range []string{`{"dumps":[{"name":"triples-/../../x","size":0},{"name":"/etc/passwd"}]}`, "\x00{", strings.Repeat(" ", 100)} {
+	for _, text := range []string{`{"dumps":[{"name":"triples-/../../x","size":0},{"name":"/etc/passwd"}]}`, "\x00{",
+		strings.Repeat(" ", 100)} {
 		if err := os.WriteFile(filepath.Join(d.o.Path, indexFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

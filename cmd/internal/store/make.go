@@ -17,7 +17,8 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// lookEvery is how often Make looks whether the disk has room for more. A second of writing is far less than Room leaves.
+// lookEvery is how often Make looks whether the disk has room for more. A second of writing is far less than Room
+// leaves.
 const lookEvery = time.Second
 
 // Put makes the dump of one kind from what write writes.
@@ -25,9 +26,10 @@ type PutDump func(kind string, write func(io.Writer) error) error
 
 // Make makes dumps, which replace those before once all are complete: keep dumps of each of the kinds stay. all takes a
 // snapshot, and calls put for each kind. Of a kind whose put has failed, the older dumps stay; the others are replaced,
-// unless all returns an error. Make ends with the cause if ctx ends, with ErrHeld for Hold, and with the error of Room if
-// the disk has too little space. There must be one call at a time.
-func (d *DumpDir) Make(ctx context.Context, now time.Time, keep int, kinds []string, all func(ctx context.Context, put PutDump) error) error {
+// unless all returns an error. Make ends with the cause if ctx ends, with ErrHeld for Hold, and with the error of Room
+// if the disk has too little space. There must be one call at a time.
+func (d *DumpDir) Make(ctx context.Context, now time.Time, keep int, kinds []string,
+	all func(ctx context.Context, put PutDump) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := &run{cancel: cancel, done: make(chan struct{})}
@@ -51,7 +53,8 @@ func (d *DumpDir) Make(ctx context.Context, now time.Time, keep int, kinds []str
 
 	var made []catalog.Dump
 	put := func(kind string, write func(io.Writer) error) error {
-		one := catalog.Dump{Name: prefix + now.UTC().Format("20060102T150405Z") + "." + kind, Kind: kind, Made: now.UTC().Truncate(time.Second)}
+		one := catalog.Dump{Name: prefix + now.UTC().Format("20060102T150405Z") + "." + kind, Kind: kind,
+			Made: now.UTC().Truncate(time.Second)}
 		err := d.write(ctx, &one, write)
 		if err == nil {
 			made = append(made, one)

@@ -18,8 +18,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Making dumps is tried again after dumpHeld if a withdrawal came, and after dumpAgain if it failed, for instance because
-// the disk is full.
+// Making dumps is tried again after dumpHeld if a withdrawal came, and after dumpAgain if it failed, for instance
+// because the disk is full.
 const (
 	dumpHeld  = time.Minute
 	dumpAgain = time.Hour

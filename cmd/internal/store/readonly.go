@@ -55,7 +55,8 @@ func (s *Store) openDirectory(opts Options) (err error) {
 // openDatabase opens the database, for reading only if that is requested, or is allowed and writing is impossible.
 func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 	reads, named := opts.Reads, s.Config.Backup.On()
-	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data), Dense: opts.Dense, Bulk: opts.Bulk, BlockCache: memory.ForCache(32<<20, 16)}
+	options := kv.Options{Log: s.Log, MustExist: holdsPacks(s.Config.Data), Dense: opts.Dense, Bulk: opts.Bulk,
+		BlockCache: memory.ForCache(32<<20, 16)}
 	if kv.IsReplica(s.Config.Data) && reads != AlwaysReadOnly {
 		if reads == NeverReadOnly {
 			return &replicaError{replicaWriter(s.Config.Data)}
@@ -88,7 +89,9 @@ func (s *Store) openDatabase(ctx context.Context, opts Options) (err error) {
 			err = closedAfter(err, s.DB)
 		}
 		if errors.Is(err, kv.ErrMissing) {
-			return fmt.Errorf("%w: %s holds packs, but neither a log nor tables; restore a backup, or list what the packs hold with 'odarchive check --packs-only'", kv.ErrMissing, s.Config.Data)
+			return fmt.Errorf(
+				"%w: %s holds packs, but neither a log nor tables; restore a backup, or list what the packs hold with 'odarchive check "+
+					"--packs-only'", kv.ErrMissing, s.Config.Data)
 		}
 		if s.ReadOnlyReason = whyReadOnly(err, reads); s.ReadOnlyReason == "" {
 			return held(s.Config.Data, err)
@@ -112,8 +115,8 @@ func closedAfter(err error, db *kv.DB) error {
 	return errors.Join(err, db.Close())
 }
 
-// readsBesideBackup reports whether the directory has, or had, a continuous backup, and sets why a command that only reads does not
-// write there: it would have to ask the backup whether it may, and needs not.
+// readsBesideBackup reports whether the directory has, or had, a continuous backup, and sets why a command that only
+// reads does not write there: it would have to ask the backup whether it may, and needs not.
 func (s *Store) readsBesideBackup() bool {
 	n, err := readNote(s.Config.Data)
 	switch {
@@ -135,7 +138,11 @@ func held(dir string, err error) error {
 		return err
 	}
 	_, who, _ := strings.Cut(err.Error(), kv.ErrLocked.Error()+": ")
-	return &heldError{fmt.Sprintf("%s is in use by %s: stop that process first; commands that only read, such as query, get and dump, work beside it, and if it is a server, add, load, harvest and almost all others, too ('odarchive serve -h' names those that do not)", dir, who), err}
+	return &heldError{
+		fmt.Sprintf(
+			"%s is in use by %s: stop that process first; commands that only read, such as query, get and dump, work beside it, and if "+
+				"it is a server, add, load, harvest and almost all others, too ('odarchive serve -h' names those that do not)", dir, who),
+		err}
 }
 
 // heldError is kv.ErrLocked with a message for people.
@@ -161,7 +168,8 @@ func holdsPacks(dir string) bool {
 	return false
 }
 
-// whyReadOnly returns why the archive is opened for reading after an error, as a sentence; it is empty if the error is final.
+// whyReadOnly returns why the archive is opened for reading after an error, as a sentence; it is empty if the error is
+// final.
 func whyReadOnly(err error, reads Reading) string {
 	const state = "reading its last committed state"
 	switch {
@@ -180,8 +188,8 @@ func whyReadOnly(err error, reads Reading) string {
 	return ""
 }
 
-// storeDirectory rewrites the description if it is damaged or incomplete, or if the archive mints IRIs below another base
-// from now on. Missing bases are taken from the versions.
+// storeDirectory rewrites the description if it is damaged or incomplete, or if the archive mints IRIs below another
+// base from now on. Missing bases are taken from the versions.
 func (s *Store) storeDirectory(ctx context.Context, opts Options) error {
 	d := &s.described
 	var found []string
@@ -205,7 +213,8 @@ func (s *Store) storeDirectory(ctx context.Context, opts Options) error {
 		s.Log.Warn("description of the archive rewritten", "base", d.Base, "created", d.Created)
 	}
 	if opts.Create && d.Base != s.Mint.Base {
-		s.Log.Warn("the archive began with IRIs below another base: they stay known, but new ones differ from them; give --base "+d.Base+", or move all of them once with 'odarchive rebase --base "+s.Mint.Base+"'", "base", s.Mint.Base)
+		s.Log.Warn("the archive began with IRIs below another base: they stay known, but new ones differ from them; give --base "+d.Base+
+			", or move all of them once with 'odarchive rebase --base "+s.Mint.Base+"'", "base", s.Mint.Base)
 	}
 	return nil
 }

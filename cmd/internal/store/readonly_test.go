@@ -9,8 +9,8 @@ import (
 	"odarchive/cmd/internal/store"
 )
 
-// Whoever holds an archive that is opened for writing may be a load: an 'add' beside that fails, so the message must not
-// say that an 'add' works.
+// Whoever holds an archive that is opened for writing may be a load: an 'add' beside that fails, so the message must
+// not say that an 'add' works.
 func TestAnArchiveInUseIsForReadersOrTheClientsOfAServer(t *testing.T) {
 	t.Parallel()
 	cfg := config.Defaults()

@@ -21,8 +21,8 @@ type Rebased struct {
 }
 
 // Rebase writes all IRIs that the archive minted below other bases anew below s.Mint.Base, which is the archive's base
-// from then on. The IRIs below the former bases stay known to Mint.Parse. What documents say (content graphs) stays as it
-// is, except for the names of the graphs. If Rebase is interrupted, the next opening for writing completes it.
+// from then on. The IRIs below the former bases stay known to Mint.Parse. What documents say (content graphs) stays as
+// it is, except for the names of the graphs. If Rebase is interrupted, the next opening for writing completes it.
 func (s *Store) Rebase(ctx context.Context) (Rebased, error) {
 	d := &s.described
 	d.addBase(s.Mint.Base)

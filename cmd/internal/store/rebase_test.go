@@ -67,7 +67,8 @@ func TestAnInterruptedRebaseIsCompletedWhenTheArchiveIsOpened(t *testing.T) {
 	if err := s.Triples.Dump(t.Context(), term.Pattern{}, func(q term.Quad) error { got = append(got, q); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	own := term.Quad{S: term.IRI(moved.Version(id)), P: says.P, O: term.IRI(moved.Version(id)), G: term.IRI(moved.Graph("http://portal.example/") + "#quality")}
+	own := term.Quad{S: term.IRI(moved.Version(id)), P: says.P, O: term.IRI(moved.Version(id)),
+		G: term.IRI(moved.Graph("http://portal.example/") + "#quality")}
 	inDocument := says
 	inDocument.G = term.IRI(moved.Graph(document))
 	for _, want := range []term.Quad{own, inDocument, {S: term.IRI(from + "trees.csv"), P: says.P, O: term.String(old.Version(id))}} {

@@ -111,7 +111,8 @@ func TestADirectoryThatWasReplacedIsNotWrittenWithoutItsBackup(t *testing.T) {
 	if err := s.NoteReplaced(&vault.FencedError{URL: "http://new.example/"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.open(NeverReadOnly); !errors.Is(err, ErrReplaced) || !strings.Contains(err.Error(), "(http://new.example/): follow it with --follow") {
+	if _, err := w.open(NeverReadOnly); !errors.Is(err, ErrReplaced) ||
+		!strings.Contains(err.Error(), "(http://new.example/): follow it with --follow") {
 		t.Error(err)
 	}
 	for _, reads := range []Reading{IfUnwritable, IfHeld} {
@@ -387,7 +388,8 @@ func TestWhoLeavesItsBackupSaysSoThere(t *testing.T) {
 	}
 }
 
-// With a damaged note, nobody knows here whether the directory was replaced: it is not written before the backup has said so.
+// With a damaged note, nobody knows here whether the directory was replaced: it is not written before the backup has
+// said so.
 func TestADamagedNoteWaitsForTheBackup(t *testing.T) {
 	w := newWorld(t)
 	at := filepath.Join(t.TempDir(), "backup")
@@ -433,7 +435,8 @@ func TestAnOlderBackupReplacesNobody(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(at), os.Rename(at+".old", at)); err != nil {
 		t.Fatal(err)
 	}
-	if is := AskWriter(t.Context(), w.cfg, slog.New(slog.DiscardHandler), w.cfg.Backup.To); is.Who != vault.NobodyKnows || !strings.Contains(is.Err.Error(), "older") {
+	if is := AskWriter(t.Context(), w.cfg, slog.New(slog.DiscardHandler), w.cfg.Backup.To); is.Who != vault.NobodyKnows ||
+		!strings.Contains(is.Err.Error(), "older") {
 		t.Errorf("%+v", is)
 	}
 	if _, err := w.write(); !errors.Is(err, vault.ErrUnknownWriter) {

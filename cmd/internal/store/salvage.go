@@ -53,9 +53,10 @@ func (r SalvageReport) Err() error {
 }
 
 // Salvage reads the packs of a data directory without the database and calls each for every file they describe. If into
-// is not empty, Salvage also writes the files there, named by their SHA-256. It changes nothing in the data directory. Packs
-// that are only in a bucket are read there, unless cfg.Bytes is config.BytesHere.
-func Salvage(ctx context.Context, cfg config.Config, into string, log *slog.Logger, each func(Salvaged) error) (r SalvageReport, err error) {
+// is not empty, Salvage also writes the files there, named by their SHA-256. It changes nothing in the data directory.
+// Packs that are only in a bucket are read there, unless cfg.Bytes is config.BytesHere.
+func Salvage(ctx context.Context, cfg config.Config, into string, log *slog.Logger, each func(Salvaged) error) (r SalvageReport,
+	err error) {
 	packs, shut, err := salvagePacks(ctx, cfg, log)
 	if err != nil {
 		return r, err
@@ -116,7 +117,8 @@ func salvagePacks(ctx context.Context, cfg config.Config, log *slog.Logger) (pac
 		}
 		err = err2
 	}
-	return nil, nil, fmt.Errorf("the bucket that holds packs of this archive cannot be read (--bytes none reads only those that are here): %w", err)
+	return nil, nil, fmt.Errorf(
+		"the bucket that holds packs of this archive cannot be read (--bytes none reads only those that are here): %w", err)
 }
 
 // knownBytes returns the URL of the bucket that a directory remembers, "" if it remembers none, or cannot be read.

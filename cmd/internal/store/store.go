@@ -1,8 +1,8 @@
 // Package store opens the data directory of an archive: database, triples, file bytes, and the archive over them.
 //
 // One process opens a directory for writing at a time; others may read it meanwhile (Reading). Open brings a directory
-// to the formats of this program, and keeps what it could not bring back on a list (losses). The package neither fetches
-// nor serves anything.
+// to the formats of this program, and keeps what it could not bring back on a list (losses). The package neither
+// fetches nor serves anything.
 package store
 
 import (
@@ -122,8 +122,9 @@ func (s *Store) openParts(ctx context.Context, opts Options) (err error) {
 		return err
 	}
 	s.onClose(s.DB.Close)
-	if s.Triples, err = triplestore.Open(s.DB, triplestore.Options{Log: s.Log, From: from, KeepChanges: int64(s.Config.KeepChanges), TextPredicates: s.Config.TextPredicates,
-		CacheBytes: memory.ForCache(128<<20, 8), DictCacheBytes: memory.ForCache(64<<20, 16)}); err != nil {
+	if s.Triples, err = triplestore.Open(s.DB,
+		triplestore.Options{Log: s.Log, From: from, KeepChanges: int64(s.Config.KeepChanges), TextPredicates: s.Config.TextPredicates,
+			CacheBytes: memory.ForCache(128<<20, 8), DictCacheBytes: memory.ForCache(64<<20, 16)}); err != nil {
 		return err
 	}
 	s.onClose(s.Triples.Close)

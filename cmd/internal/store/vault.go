@@ -69,8 +69,8 @@ func HolderOf(dir string) (vault.Holder, error) {
 	return h, nil
 }
 
-// BeginBackup makes this process the writer of the continuous backup, if the settings name one. The error says why it must
-// not write the archive.
+// BeginBackup makes this process the writer of the continuous backup, if the settings name one. The error says why it
+// must not write the archive.
 func (s *Store) BeginBackup(ctx context.Context, url string) error {
 	to := s.Config.Backup
 	if s.backedUp.gate == nil || s.DB.ReadOnly() {
@@ -85,7 +85,8 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 		return fmt.Errorf("--backup-to: %w", err)
 	}
 	if packs := s.described.Bytes; packs != "" && bucket.Overlap(to.To, packs) { // Config.Check sees only what the settings name
-		return fmt.Errorf("--backup-to %s: the bucket of the packs (%s) is the same place, or one is below the other: name another prefix", to.To, packs)
+		return fmt.Errorf("--backup-to %s: the bucket of the packs (%s) is the same place, or one is below the other: name another prefix",
+			to.To, packs)
 	}
 	if err := s.NoteCopy(ctx, BucketCopy, to.To); err != nil {
 		return err
@@ -94,14 +95,16 @@ func (s *Store) BeginBackup(ctx context.Context, url string) error {
 	if err != nil && !errors.Is(err, errNote) {
 		return err
 	}
-	src := vault.Source{DB: s.DB, Content: s.Content, Dir: s.Config.Data, Files: []string{directoryFile, directoryCopy}, Withdrawn: s.ToForget, Forgotten: s.forgotten}
+	src := vault.Source{DB: s.DB, Content: s.Content, Dir: s.Config.Data, Files: []string{directoryFile, directoryCopy},
+		Withdrawn: s.ToForget, Forgotten: s.forgotten}
 	of := noted // what is noted of this backup
 	if of.To != to.To {
 		of = backupNote{}
 	}
 	k := vault.New(b, src, s.backedUp.gate, vault.Options{
-		Keep: time.Duration(to.Days) * 24 * time.Hour, Every: to.Every, Lease: BackupLease, Wait: to.Wait, Holder: holder, URL: url, Take: to.Promote,
-		Log: s.Log, Written: s.backedUp.written, Taken: s.taken, Begun: of.Begun, Epoch: of.Epoch,
+		Keep: time.Duration(to.Days) * 24 * time.Hour, Every: to.Every, Lease: BackupLease, Wait: to.Wait, Holder: holder, URL: url,
+		Take: to.Promote,
+		Log:  s.Log, Written: s.backedUp.written, Taken: s.taken, Begun: of.Begun, Epoch: of.Epoch,
 		Check: func(ctx context.Context, b bucket.Bucket) error { return SameArchive(ctx, s.Config.Data, b) },
 	})
 	if err := k.Begin(ctx); err != nil {

@@ -81,11 +81,13 @@ func (d *DumpDir) indexed() (i index, bad *disk.Damage, err error) {
 		return i, nil, fmt.Errorf("dumps: %w", err)
 	}
 	if err := json.Unmarshal(raw, &i); err != nil {
-		return index{}, &disk.Damage{File: path.Join(where, indexFile), Offset: -1, Why: "the index of dumps cannot be decoded", Found: time.Now()}, nil
+		return index{}, &disk.Damage{File: path.Join(where, indexFile), Offset: -1, Why: "the index of dumps cannot be decoded",
+			Found: time.Now()}, nil
 	}
 	for _, one := range i.Dumps {
 		if !validName(one.Name) {
-			return index{}, &disk.Damage{File: path.Join(where, indexFile), Offset: -1, Why: "the index of dumps has a name that is none of theirs", Found: time.Now()}, nil
+			return index{}, &disk.Damage{File: path.Join(where, indexFile), Offset: -1,
+				Why: "the index of dumps has a name that is none of theirs", Found: time.Now()}, nil
 		}
 	}
 	return i, nil, nil
@@ -167,8 +169,8 @@ func (d *DumpDir) Discard(found []disk.Damage) error {
 // Due returns a channel that receives a value after Discard has made new dumps due.
 func (d *DumpDir) Due() <-chan struct{} { return d.due }
 
-// Scrub verifies all dumps once a day, reading at most so many bytes a second, until ctx ends. It names what is damaged in
-// the log and discards it.
+// Scrub verifies all dumps once a day, reading at most so many bytes a second, until ctx ends. It names what is damaged
+// in the log and discards it.
 func (d *DumpDir) Scrub(ctx context.Context, bytesPerSecond int64) error {
 	slow := disk.NewThrottle(bytesPerSecond)
 	for {

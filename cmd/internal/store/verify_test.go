@@ -85,7 +85,8 @@ func TestADamagedIndexIsNamedAndLeadsToNoOtherFile(t *testing.T) {
 	for _, text := range []string{"{", `{"dumps":[{"name":"../secret","size":1,"sha256":"00"}]}`} {
 		d, _ := made(t)
 		secret := filepath.Join(filepath.Dir(d.o.Path), "secret")
-		if err := errors.Join(os.WriteFile(secret, []byte("x"), 0o600), os.WriteFile(filepath.Join(d.o.Path, indexFile), []byte(text), 0o640)); err != nil {
+		if err := errors.Join(os.WriteFile(secret, []byte("x"), 0o600),
+			os.WriteFile(filepath.Join(d.o.Path, indexFile), []byte(text), 0o640)); err != nil {
 			t.Fatal(err)
 		}
 		found, err := d.Verify(t.Context(), nil, nil)

@@ -20,7 +20,8 @@ import (
 
 // essential are the programs used here that every Debian has.
 var essential = []string{
-	"sh", "sed", "find", "grep", "xargs", "cat", "cut", "head", "tail", "sort", "tr", "ls", "rm", "mkdir", "cp", "mv", "expand", "date", "env",
+	"sh", "sed", "find", "grep", "xargs", "cat", "cut", "head", "tail", "sort", "tr", "ls", "rm", "mkdir", "cp", "mv", "expand", "date",
+	"env",
 	"dirname", "mktemp", "tar", "gzip",
 }
 
@@ -80,7 +81,8 @@ func makes(ctx context.Context, dir, path string, args ...string) *exec.Cmd {
 func project(t *testing.T) string {
 	t.Helper()
 	dir, top := t.TempDir(), "../../.."
-	for _, name := range []string{"Makefile", "go.mod", ".ci/needs", ".ci/pages", "ui/package.json", "ui/package-lock.json", "ui/build.mjs"} {
+	for _, name := range []string{"Makefile", "go.mod", ".ci/needs", ".ci/pages", "ui/package.json", "ui/package-lock.json",
+		"ui/build.mjs"} {
 		raw, err := os.ReadFile(filepath.Join(top, name))
 		if err != nil {
 			t.Fatal(err)
@@ -109,11 +111,15 @@ esac
 func TestBothCommandsSayWhatIsMissingAndHowItIsGot(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, go_, demo, test, says string }{
-		{"nothing but go and make", builds, "odarchive demo\n", "go run ./cmd/internal/suite ./...\n", "npm is not installed: the pages are built without scripts"},
-		{"no git either", builds, "odarchive demo\n", "go run ./cmd/internal/suite ./...\n", `git is not installed: the program does not know its version and calls itself "devel"`},
+		{"nothing but go and make", builds, "odarchive demo\n", "go run ./cmd/internal/suite ./...\n",
+			"npm is not installed: the pages are built without scripts"},
+		{"no git either", builds, "odarchive demo\n", "go run ./cmd/internal/suite ./...\n",
+			`git is not installed: the program does not know its version and calls itself "devel"`},
 		{"no go", "", "", "", "Go is not installed: version 1."},
-		{"the go of Debian 12", `case "$1" in version) echo "go version go1.19.8 linux/amd64";; *) exit 1;; esac`, "", "", "go1.19.8 is too old: version 1."},
-		{"a go that may fetch nothing", `case "$1" in version) echo "go version go1.24.4 linux/amd64";; *) echo "go: download go1.26.0: no network"; exit 1;; esac`,
+		{"the go of Debian 12", `case "$1" in version) echo "go version go1.19.8 linux/amd64";; *) exit 1;; esac`, "", "",
+			"go1.19.8 is too old: version 1."},
+		{"a go that may fetch nothing",
+			`case "$1" in version) echo "go version go1.24.4 linux/amd64";; *) echo "go: download go1.26.0: no network"; exit 1;; esac`,
 			"", "", "go1.24.4 could not get Go 1."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -177,7 +183,8 @@ func TestWhereNpmHangsThePagesArePlainAndNothingOfItIsLeft(t *testing.T) {
 	cmd := makes(t.Context(), dir, path, "demo")
 	cmd.Env = append(cmd.Env, "PAGES_SECONDS=1", "LEFT="+left)
 	out, err := cmd.CombinedOutput() // returns when all that has its output has ended
-	if err != nil || !strings.Contains(string(out), "the npm registry did not send its packages within 1 s") || !strings.HasSuffix(string(out), "odarchive demo\n") {
+	if err != nil || !strings.Contains(string(out), "the npm registry did not send its packages within 1 s") ||
+		!strings.HasSuffix(string(out), "odarchive demo\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if _, err := os.Stat(left); err != nil {
@@ -234,8 +241,10 @@ func TestTheTestsRunWithoutTheRaceDetectorWhereThereIsNoCCompiler(t *testing.T) 
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if text := string(out); strings.Count(text, "the tests run without the race detector, which needs a C compiler (in Debian: gcc libc6-dev)") != 1 ||
-		strings.Contains(text, " -race ") || strings.Count(text, "go test -json ") != 1 || !strings.Contains(text, module(t)+"/triplestore/kv ") {
+	if text := string(out); strings.Count(text,
+		"the tests run without the race detector, which needs a C compiler (in Debian: gcc libc6-dev)") != 1 ||
+		strings.Contains(text, " -race ") || strings.Count(text, "go test -json ") != 1 ||
+		!strings.Contains(text, module(t)+"/triplestore/kv ") {
 		t.Errorf("make test says\n%s", text)
 	}
 }

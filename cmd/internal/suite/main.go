@@ -2,14 +2,15 @@
 //
 //	suite [-n] [-slowest N] [PACKAGE ...]
 //
-// Packages in which anything runs at the same time as something else are tested with the race detector (racy has the rule), the
-// others without it, compiled as cmd/deploy/release compiles the program, so that both share the build cache. A test that skips
-// itself with the words "only without the race detector" is run without. Where the race detector cannot be built, for want of a C
-// compiler, one line says so and all tests run without it.
+// Packages in which anything runs at the same time as something else are tested with the race detector (racy has the
+// rule), the others without it, compiled as cmd/deploy/release compiles the program, so that both share the build
+// cache. A test that skips itself with the words "only without the race detector" is run without. Where the race
+// detector cannot be built, for want of a C compiler, one line says so and all tests run without it.
 //
-// The output is that of go test. The last line names what was left out: the reasons of all skipped tests, except those that begin
-// with "only", which are about how a test is built and not about what the machine lacks, and the logged lines that begin with
-// "left out: " of tests that passed. -slowest adds a table of the packages that took longest. -n prints the commands and runs none.
+// The output is that of go test. The last line names what was left out: the reasons of all skipped tests, except those
+// that begin with "only", which are about how a test is built and not about what the machine lacks, and the logged
+// lines that begin with "left out: " of tests that passed. -slowest adds a table of the packages that took longest. -n
+// prints the commands and runs none.
 package main
 
 import (
@@ -100,8 +101,8 @@ func (s *session) test(ctx context.Context, packages []string, m mode, more ...s
 	}
 }
 
-// vet runs all checks of go vet on packages that are tested with the race detector. It is done without: go vet looks at what a
-// package imports as well, which it has then done for the others.
+// vet runs all checks of go vet on packages that are tested with the race detector. It is done without: go vet looks at
+// what a package imports as well, which it has then done for the others.
 func (s *session) vet(ctx context.Context, packages []string) {
 	if len(packages) > 0 {
 		s.run(ctx, withoutRace, func(text io.Reader) { io.Copy(s.out, text) }, append([]string{"vet", "-trimpath"}, packages...)...)

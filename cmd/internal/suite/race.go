@@ -57,8 +57,9 @@ func list(ctx context.Context, patterns []string) ([]*listed, error) {
 	return all, nil
 }
 
-// split parts the packages that have tests by whether the race detector can find anything in them. It can where the package or
-// its tests share values between goroutines, or where the package imports one of ours that starts goroutines.
+// split parts the packages that have tests by whether the race detector can find anything in them. It can where the
+// package or its tests share values between goroutines, or where the package imports one of ours that starts
+// goroutines.
 func split(packages []*listed) (racing, plain []string) {
 	starts := map[string]bool{}
 	for _, p := range packages {
@@ -78,8 +79,8 @@ func split(packages []*listed) (racing, plain []string) {
 	return racing, plain
 }
 
-// look reads the package's files. It starts goroutines where its code outside of tests has a go statement or calls a method Go
-// (of a sync.WaitGroup or an errgroup.Group). It shares values where its code or its tests
+// look reads the package's files. It starts goroutines where its code outside of tests has a go statement or calls a
+// method Go (of a sync.WaitGroup or an errgroup.Group). It shares values where its code or its tests
 //   - have a go statement or a channel,
 //   - import sync, sync/atomic, golang.org/x/sync or net/http/httptest,
 //   - run subtests in parallel, which share what their test made, or
@@ -99,7 +100,8 @@ func (p *listed) look() error {
 		l := looker{vars: vars, file: f}
 		for _, spec := range f.Imports {
 			name, _ := strconv.Unquote(spec.Path.Value)
-			l.shares = l.shares || name == "sync" || name == "sync/atomic" || name == "net/http/httptest" || strings.HasPrefix(name, "golang.org/x/sync/")
+			l.shares = l.shares || name == "sync" || name == "sync/atomic" || name == "net/http/httptest" ||
+				strings.HasPrefix(name, "golang.org/x/sync/")
 		}
 		ast.Walk(&l, f)
 		p.shares = p.shares || l.shares || l.starts

@@ -14,9 +14,10 @@ func TestTheRaceDetectorWatchesWhereGoroutinesMeet(t *testing.T) {
 		code, test     string
 		starts, shares bool
 	}{
-		"a function of values":             {"package p\nfunc f(a int) int { b := a; b++; return b }", none, false, false},
-		"a variable that is only read":     {"package p\nvar table = []int{1}\nfunc f() int { return table[0] }", none, false, false},
-		"a local of the name of one":       {"package p\nvar table []int\nfunc f() { table := 1; table = 2; _ = table }", none, false, false},
+		"a function of values":         {"package p\nfunc f(a int) int { b := a; b++; return b }", none, false, false},
+		"a variable that is only read": {"package p\nvar table = []int{1}\nfunc f() int { return table[0] }", none, false, false},
+		"a local of the name of one": {"package p\nvar table []int\nfunc f() { table := 1; table = 2; _ = table }", none, false,
+			false},
 		"a variable that is written":       {"package p\nvar table map[int]int\nfunc f() { table[1] = 2 }", none, false, true},
 		"one that is counted up":           {"package p\nvar n struct{ of int }\nfunc f() { n.of++ }", none, false, true},
 		"one that a test writes":           {"package p\nvar limit = 1\n", "package p\nfunc f() { limit = 2 }", false, true},
@@ -28,8 +29,10 @@ func TestTheRaceDetectorWatchesWhereGoroutinesMeet(t *testing.T) {
 		"a lock":                           {"package p\nimport \"sync\"\nvar mu sync.Mutex", none, false, true},
 		"an atomic number":                 {"package p\nimport \"sync/atomic\"\ntype a struct{ n atomic.Int32 }", none, false, true},
 		"a server of a test":               {none, "package p\nimport \"net/http/httptest\"\nvar s httptest.Server", false, true},
-		"a parallel test":                  {none, "package p\nimport \"testing\"\nfunc TestA(t *testing.T) { t.Parallel() }", false, false},
-		"parallel subtests": {none, "package p\nimport \"testing\"\nfunc TestA(t *testing.T) { t.Run(\"\", func(t *testing.T) { t.Parallel() }) }",
+		"a parallel test": {none, "package p\nimport \"testing\"\nfunc TestA(t *testing.T) { t.Parallel() }", false,
+			false},
+		"parallel subtests": {none,
+			"package p\nimport \"testing\"\nfunc TestA(t *testing.T) { t.Run(\"\", func(t *testing.T) { t.Parallel() }) }",
 			false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +80,8 @@ func TestTheStoreAndTheServersAreWatched(t *testing.T) {
 	racing, _ := split(packages)
 	module := module(t)
 	for _, name := range []string{
-		"cmd/odarchive", "cmd/internal/app", "crawler", "crawler/archive/content", "crawler/archive/records", "crawler/copies/vault", "crawler/queue/frontier",
+		"cmd/odarchive", "cmd/internal/app", "crawler", "crawler/archive/content", "crawler/archive/records", "crawler/copies/vault",
+		"crawler/queue/frontier",
 		"crawler/web/politeness", "sparqlapi", "triplestore", "triplestore/kv", "triplestore/sparql", "triplestore/sparql/internal/exec",
 	} {
 		if !slices.Contains(racing, module+"/"+name) {

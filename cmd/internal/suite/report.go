@@ -28,7 +28,8 @@ type report struct {
 }
 
 func newReport(out io.Writer) *report {
-	return &report{out: out, said: map[string]*bytes.Buffer{}, skipped: map[string]int{}, plainly: map[string][]string{}, took: map[string]float64{}}
+	return &report{out: out, said: map[string]*bytes.Buffer{}, skipped: map[string]int{}, plainly: map[string][]string{},
+		took: map[string]float64{}}
 }
 
 // read reads the events of one run. race says that the race detector is on.

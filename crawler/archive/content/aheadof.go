@@ -35,8 +35,8 @@ type fetching struct {
 	done chan struct{}
 }
 
-// Ahead returns what fetches n files in their order; file returns the i-th, and whether it is one of the store. It is nil,
-// and may be used, if there is nothing to fetch them from.
+// Ahead returns what fetches n files in their order; file returns the i-th, and whether it is one of the store. It is
+// nil, and may be used, if there is nothing to fetch them from.
 func (s *Store) Ahead(n int, file func(i int) (sha [32]byte, layout uint64, ok bool)) *Ahead {
 	if s.tier == nil || n < 2 || s.tier.Stats().Cache < aheadMinCache {
 		return nil
@@ -111,8 +111,8 @@ type piece struct {
 	from, to int64
 }
 
-// step returns the ranges of the files from i on, and the end of the step. Files whose records cannot be read are left to
-// their readers.
+// step returns the ranges of the files from i on, and the end of the step. Files whose records cannot be read are left
+// to their readers.
 func (a *Ahead) step(i int) (pieces []piece, to int) {
 	size := int64(0)
 	for to = i; to < a.n && to < i+aheadFiles && size < aheadWindow; to++ {
@@ -165,8 +165,8 @@ func join(pieces []piece) (joined []piece) {
 	return joined
 }
 
-// Ready returns the error of reading the first bytes, if they are to be read from a bucket: so that a server can say that
-// it is away, before it has sent anything.
+// Ready returns the error of reading the first bytes, if they are to be read from a bucket: so that a server can say
+// that it is away, before it has sent anything.
 func (d *Deflated) Ready() error {
 	if d.s.tier == nil || d.Size() == 0 {
 		return nil

@@ -119,7 +119,8 @@ func storeAll(b *testing.B, files []series, raw int64) (bytesOnDisk int64, perSe
 		b.Fatal(err)
 	}
 	st, _ := s.Stats()
-	b.Logf("before compaction %.1f MB, freed %.1f MB; packs %.1f MB (%.1f MB waste), records %.2f MB", float64(before.Bytes)/1e6, float64(c.Freed)/1e6,
+	b.Logf("before compaction %.1f MB, freed %.1f MB; packs %.1f MB (%.1f MB waste), records %.2f MB", float64(before.Bytes)/1e6,
+		float64(c.Freed)/1e6,
 		float64(st.Bytes)/1e6, float64(st.Waste)/1e6, float64(s.recordBytes())/1e6)
 	return folderSize(b, s.dir) + s.recordBytes(), float64(raw) / 1e6 / used.Seconds(), took
 }
@@ -166,7 +167,9 @@ func zstdAll(b *testing.B, files []series) (n int64) {
 func gitAll(b *testing.B, files []series) int64 {
 	dir := b.TempDir()
 	git := func(args ...string) {
-		cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=b", "-c", "user.email=b@example.org", "-c", "gc.auto=0", "-c", "core.autocrlf=false"}, args...)...)
+		cmd := exec.Command("git",
+			append([]string{"-C", dir, "-c", "user.name=b", "-c", "user.email=b@example.org", "-c", "gc.auto=0", "-c",
+				"core.autocrlf=false"}, args...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			b.Skipf("git: %v\n%s", err, out)
 		}

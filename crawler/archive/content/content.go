@@ -183,7 +183,8 @@ func (s *Store) start() (err error) {
 			return err
 		}
 	}
-	if err := checkFormat(s.db, s.opts.Remote != nil || s.opts.Detach || s.opts.Here && s.db.ReadOnly() || followed(s.fs) != nil); err != nil {
+	if err := checkFormat(s.db, s.opts.Remote != nil || s.opts.Detach || s.opts.Here && s.db.ReadOnly() ||
+		followed(s.fs) != nil); err != nil {
 		return err
 	}
 	if err := s.openRemote(); err != nil {

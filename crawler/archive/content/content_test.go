@@ -275,7 +275,8 @@ func TestTheSameBytesAreStoredOnceAndKnownBytesAreNotRead(t *testing.T) {
 	data := table(rng(3), 100_000)
 	first := s.put(data, Digest{})
 	before, _ := s.Stats()
-	again, err := s.Put(t.Context(), iotest.ErrReader(errors.New("it was read")), PutOptions{Known: &Digests{SHA256: first.SHA256, MD5: first.MD5}})
+	again, err := s.Put(t.Context(), iotest.ErrReader(errors.New("it was read")),
+		PutOptions{Known: &Digests{SHA256: first.SHA256, MD5: first.MD5}})
 	if err != nil || again != first {
 		t.Errorf("got %+v, %v", again, err)
 	}
@@ -466,7 +467,8 @@ func TestAnotherFormatIsRefused(t *testing.T) {
 	s := newStore(t, Options{})
 	s.Close()
 	s.kv.Update(t.Context(), func(tx *kv.Txn) error { return tx.Set(refsSpace, stateKey("format"), []byte{remoteFormat + 1}) })
-	if _, err := Open(s.dir, s.kv, s.opts); err == nil || !strings.Contains(err.Error(), "the content store has format 3, and this program reads format 1") {
+	if _, err := Open(s.dir, s.kv, s.opts); err == nil ||
+		!strings.Contains(err.Error(), "the content store has format 3, and this program reads format 1") {
 		t.Errorf("got %v", err)
 	}
 }

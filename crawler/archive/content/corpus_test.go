@@ -51,9 +51,12 @@ func row(r *rand.Rand, kind, id int) string {
 	day := fmt.Sprintf("20%02d-%02d-%02d", 10+r.IntN(17), 1+r.IntN(12), 1+r.IntN(28))
 	switch kind {
 	case 7:
-		return fmt.Sprintf(`{"id":%d,"place":%q,"address":"%s %d","state":%q,"lat":%.6f,"lon":%.6f,"since":%q}`, id, place, street, 1+r.IntN(200), state, lat, lon, day)
+		return fmt.Sprintf(`{"id":%d,"place":%q,"address":"%s %d","state":%q,"lat":%.6f,"lon":%.6f,"since":%q}`, id, place, street,
+			1+r.IntN(200), state, lat, lon, day)
 	case 8:
-		return fmt.Sprintf("  <entry id=\"%d\"><place>%s</place><address>%s %d</address><state>%s</state><position>%.6f %.6f</position><since>%s</since></entry>", id, place, street, 1+r.IntN(200), state, lat, lon, day)
+		return fmt.Sprintf(
+			"  <entry id=\"%d\"><place>%s</place><address>%s %d</address><state>%s</state><position>%.6f "+
+				"%.6f</position><since>%s</since></entry>", id, place, street, 1+r.IntN(200), state, lat, lon, day)
 	}
 	return fmt.Sprintf("%d;%s;%s %d;%s;%.6f;%.6f;%s;%d", id, place, street, 1+r.IntN(200), state, lat, lon, day, r.IntN(100000))
 }

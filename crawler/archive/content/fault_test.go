@@ -34,7 +34,8 @@ func TestAStoreOnAFullDiskKeepsServingAndGoesOnWhenThereIsRoom(t *testing.T) {
 	f.FailFrom(1, syscall.ENOSPC)
 	next := edit(rng(2), data)
 	for range 3 {
-		if _, err := s.Put(t.Context(), bytes.NewReader(next), PutOptions{}); !errors.Is(err, ErrDiskFull) || !errors.Is(err, kv.ErrDiskFull) {
+		if _, err := s.Put(t.Context(), bytes.NewReader(next), PutOptions{}); !errors.Is(err, ErrDiskFull) ||
+			!errors.Is(err, kv.ErrDiskFull) {
 			t.Errorf("got %v", err)
 		}
 		s.check(data)

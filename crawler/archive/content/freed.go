@@ -7,8 +7,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Freed returns how many bytes of packs only some files use, so that the disk gains about as many when all of these files
-// are dropped. What they share with other files does not count. Files that are not stored are skipped.
+// Freed returns how many bytes of packs only some files use, so that the disk gains about as many when all of these
+// files are dropped. What they share with other files does not count. Files that are not stored are skipped.
 func (s *Store) Freed(ctx context.Context, files []Digest) (bytes int64, err error) {
 	families := map[uint64]map[Digest]bool{}
 	for _, sha := range files {

@@ -7,7 +7,8 @@ import (
 )
 
 func FuzzRecords(f *testing.F) {
-	x := extent{num: 3, family: 2, segments: []segment{{raw: 10, deflated: 12, crc: 7, pack: 1, offset: 16}, {raw: 5, deflated: 9, cut: 4, parts: 9}}}
+	x := extent{num: 3, family: 2,
+		segments: []segment{{raw: 10, deflated: 12, crc: 7, pack: 1, offset: 16}, {raw: 5, deflated: 9, cut: 4, parts: 9}}}
 	f.Add(x.encode())
 	rec := fileRecord{size: 15, deflateSize: 21, family: 2}
 	f.Add(rec.encode(encodeRuns([]run{{3, 0, 2}, {1, 5, 3}})[0]))
@@ -33,7 +34,8 @@ func FuzzPack(f *testing.F) {
 	good := append([]byte(packMagic), make([]byte, 8)...)
 	good = appendSegment(good, head{extent: 1, raw: 3}, nil)
 	f.Add(good)
-	f.Add(appendSegment(appendSegment(good[:packHead], head{extent: 1, raw: 3, deflated: 4}, []byte("abcd")), head{extent: 1, index: 1, raw: 3, deflated: 2}, []byte("xy")))
+	f.Add(appendSegment(appendSegment(good[:packHead], head{extent: 1, raw: 3, deflated: 4}, []byte("abcd")),
+		head{extent: 1, index: 1, raw: 3, deflated: 2}, []byte("xy")))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		w := &walker{r: bytes.NewReader(b), end: int64(len(b))}
 		err := w.walk(func(s found) error {

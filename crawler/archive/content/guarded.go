@@ -119,8 +119,8 @@ func (g *guarded) sound(k int, b []byte) bool {
 	return err == nil && blockSum(b) == g.parity.pack.blocks[k]
 }
 
-// read reads bytes of the pack as readFull does. Where a truncated pack has ended, it does not look again: each block behind the end
-// would ask for all blocks of its row.
+// read reads bytes of the pack as readFull does. Where a truncated pack has ended, it does not look again: each block
+// behind the end would ask for all blocks of its row.
 func (g *guarded) read(b []byte, at int64) (int, error) {
 	if at >= g.end {
 		return 0, io.EOF

@@ -60,7 +60,8 @@ func resolve(tx getter, f fileRecord, until uint64, known ...*extent) (*layout, 
 			return nil, err
 		}
 		if run.first+run.n > len(x.segments) {
-			return nil, &DamageError{File: f.sha, Why: fmt.Sprintf("it names segment %d of extent %d, which has %d", run.first+run.n, run.extent, len(x.segments))}
+			return nil, &DamageError{File: f.sha,
+				Why: fmt.Sprintf("it names segment %d of extent %d, which has %d", run.first+run.n, run.extent, len(x.segments))}
 		}
 		for i := run.first; i < run.first+run.n; i++ {
 			if err := r.add(x, i); err != nil {

@@ -28,12 +28,14 @@ func (s *Store) VerifyAll(ctx context.Context, progress func(done, total int64))
 }
 
 // eachPack examines every pack, and calls f for each that is damaged.
-func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func(done, total int64), f func(num uint64, x *examined) error) error {
+func (s *Store) eachPack(ctx context.Context, slow *disk.Throttle, progress func(done, total int64),
+	f func(num uint64, x *examined) error) error {
 	return s.eachPackIf(ctx, slow, func(string) bool { return true }, progress, f)
 }
 
 // eachPackIf does the same for the packs whose names it is given.
-func (s *Store) eachPackIf(ctx context.Context, slow *disk.Throttle, take func(name string) bool, progress func(done, total int64), f func(num uint64, x *examined) error) error {
+func (s *Store) eachPackIf(ctx context.Context, slow *disk.Throttle, take func(name string) bool, progress func(done, total int64),
+	f func(num uint64, x *examined) error) error {
 	if s.isClosed() {
 		return ErrClosed
 	}

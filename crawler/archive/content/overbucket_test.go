@@ -17,8 +17,8 @@ import (
 	"odarchive/triplestore/bucket/buckettest"
 )
 
-// bucketMode is the environment variable that makes newStore put packs into a bucket: the tests of this package run over
-// buckets as they do without.
+// bucketMode is the environment variable that makes newStore put packs into a bucket: the tests of this package run
+// over buckets as they do without.
 const bucketMode = "ODARCHIVE_TEST_BUCKET"
 
 // withBucket adds the bucket of the mode to a store's options.
@@ -58,12 +58,14 @@ func TestTheSuiteOverAnObjectStore(t *testing.T) {
 
 // localDamage are the tests that damage closed packs in the folder, and see what becomes of them there. With a bucket,
 // they are read from there instead, or are not there at all; the tests of remote_test.go damage objects.
-const localDamage = "^Test(AClosedPackIsNamedByItsContent|NothingHasTheBytesOfAPurgedFile|APackOfTheFirstFormatIsReadAndWrittenOnElsewhere|APackWhoseNameIsWrongIsFoundAndKept|AMissingClosedPackIsSaidToBeMissing|" +
+const localDamage = "^Test(AClosedPackIsNamedByItsContent|NothingHasTheBytesOfAPurgedFile|APackOfTheFirstFormatIsReadAndWrittenOnElsewher" +
+	"e|APackWhoseNameIsWrongIsFoundAndKept|AMissingClosedPackIsSaidToBeMissing|" +
 	"AnOpenPackKeepsItsSoundSegmentsWhateverItsRecordSays|AMissingPackIsDamageAndNotAPanic|AMissingPackIsForgottenOnceNoFileNeedsIt|" +
 	"DamagedWasteIsSealedAndWhatIsBesideItIsProtected|ARepairKeepsEverySoundByte|SalvageUsesParityAndNamesWhatIsMissing|" +
 	"DamagedParityIsFoundAndMadeAnewAndStillHeals|ParityRefusesAPackThatDiffersFromItsName|ABackupOfADamagedPackIsWhole|" +
 	"ScrubFindsAndMendsWhatReadersMeet|DamageBeyondParityNamesTheFilesAndLeavesTheRest|DamageInAClosedPackHealsFromParityWithoutLoss|" +
-	"ManyBadSectorsHealAsLongAsNoRowHasThree|ATruncatedPackIsNotReadBehindItsEndForEachOfItsBlocks|PacksAreReadInPartsAndKeptForWhoCopiesThem|WhatAPowerCutLeavesBehindTheLastCommitIsNoDamage)$"
+	"ManyBadSectorsHealAsLongAsNoRowHasThree|ATruncatedPackIsNotReadBehindItsEndForEachOfItsBlocks|PacksAreReadInPartsAndKeptForWhoCopies" +
+	"Them|WhatAPowerCutLeavesBehindTheLastCommitIsNoDamage)$"
 
 // overBucket runs the short tests of this package in a process of their own, over a bucket.
 func overBucket(t *testing.T, mode string) {

@@ -6,8 +6,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Needs follows which packs a database needs, from its state and the write sets after it, without the database. The zero
-// value is ready to use.
+// Needs follows which packs a database needs, from its state and the write sets after it, without the database. The
+// zero value is ready to use.
 type Needs struct {
 	ends map[uint64]int64
 }

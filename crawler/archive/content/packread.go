@@ -14,10 +14,10 @@ func (p Pack) Number() uint64 { return p.num }
 // PacksFrom returns the packs with numbers of at least from that hold something committed, as Packs does.
 func (s *Store) PacksFrom(from uint64) ([]Pack, error) { return s.packsFrom(from) }
 
-// Unfinished returns the lowest number of a pack in which something may still be committed. PacksFrom, called afterwards,
-// returns everything that will ever be committed in packs with lower numbers. A pack with a higher number may be missing
-// there although later packs are not: a big file, or several, can fill it before the first of them is committed.
-// Unfinished never waits for a Put, nor for a commit.
+// Unfinished returns the lowest number of a pack in which something may still be committed. PacksFrom, called
+// afterwards, returns everything that will ever be committed in packs with lower numbers. A pack with a higher number
+// may be missing there although later packs are not: a big file, or several, can fill it before the first of them is
+// committed. Unfinished never waits for a Put, nor for a commit.
 func (s *Store) Unfinished() uint64 { return s.tail.lowestWritten() }
 
 // ReadPack reads len(b) bytes of a pack from an offset on. Bytes that are committed never change, whether the pack is
@@ -38,8 +38,8 @@ func (s *Store) ReadPack(p Pack, b []byte, offset int64) error {
 	return nil
 }
 
-// SetKeep makes Compact and GC leave closed packs alone for which keep returns true, by their names: somebody still has to
-// copy them. Purge does not ask. nil ends that.
+// SetKeep makes Compact and GC leave closed packs alone for which keep returns true, by their names: somebody still has
+// to copy them. Purge does not ask. nil ends that.
 func (s *Store) SetKeep(keep func(name string) bool) {
 	if keep == nil {
 		s.keep.Store(nil)

@@ -52,8 +52,9 @@ func (p *packs) add(num uint64, name string) {
 	p.setName(num, name)
 }
 
-// setName makes later readers open the file with a name. One that was opened under another name is a file that the cache of a bucket
-// does not know: kept open, it would fill the disk when the cache has dropped it. The caller holds mu.
+// setName makes later readers open the file with a name. One that was opened under another name is a file that the
+// cache of a bucket does not know: kept open, it would fill the disk when the cache has dropped it. The caller holds
+// mu.
 func (p *packs) setName(num uint64, name string) {
 	if p.name[num] != name {
 		p.retire(num)

@@ -13,9 +13,9 @@ import (
 	"odarchive/triplestore/compression"
 )
 
-// A parcel is a file as it will be in a pack, made where there is no store: the segments with their heads, of which only
-// the numbers of the extents are missing. PlaceParcel stores one without compressing anything again. FORMAT.md has the
-// format.
+// A parcel is a file as it will be in a pack, made where there is no store: the segments with their heads, of which
+// only the numbers of the extents are missing. PlaceParcel stores one without compressing anything again. FORMAT.md has
+// the format.
 
 const (
 	parcelMagic = "ODPARCL1"
@@ -117,9 +117,9 @@ func openParcel(r io.Reader, deep bool) (*parcel, error) {
 	return p, nil
 }
 
-// next reads the next segment and compares it with its checksums. The error is io.EOF after the last one, if all of them
-// together are the file, as far as the checksums tell. body, and the inflated bytes in p.raw, are valid until the next
-// call.
+// next reads the next segment and compares it with its checksums. The error is io.EOF after the last one, if all of
+// them together are the file, as far as the checksums tell. body, and the inflated bytes in p.raw, are valid until the
+// next call.
 func (p *parcel) next() (h head, body []byte, err error) {
 	if p.left == 0 {
 		return h, nil, p.finish()
@@ -198,10 +198,10 @@ func Unwrap(ctx context.Context, r io.Reader, to io.Writer) (Digests, error) {
 	}
 }
 
-// PlaceParcel is Place for a file in a parcel, whose segments are stored as they are. It compares sizes and checksums, but
-// inflates nothing: whoever wrapped the file has computed its SHA-256, which Verify compares later, as for any file.
-// Options.Previous has no effect: a parcel is stored whole. The error wraps ErrParcel if the parcel is not sound, and ErrDigest if it is that of another
-// file than Options.Known; then nothing is stored.
+// PlaceParcel is Place for a file in a parcel, whose segments are stored as they are. It compares sizes and checksums,
+// but inflates nothing: whoever wrapped the file has computed its SHA-256, which Verify compares later, as for any
+// file. Options.Previous has no effect: a parcel is stored whole. The error wraps ErrParcel if the parcel is not sound,
+// and ErrDigest if it is that of another file than Options.Known; then nothing is stored.
 func (s *Store) PlaceParcel(ctx context.Context, r io.Reader, o PutOptions) (*Placed, error) {
 	if err := s.writable(); err != nil {
 		return nil, err
@@ -238,7 +238,8 @@ func (s *Store) PlaceParcel(ctx context.Context, r io.Reader, o PutOptions) (*Pl
 
 func (p *Placed) placeParcel(ctx context.Context, src *parcel, o PutOptions) error {
 	s := p.s
-	p.put = &put{s: s, label: o.Label, records: make(packDeltas), file: fileRecord{sha: src.d.sha, md5: src.d.md5, crc: src.d.crc, size: src.size}}
+	p.put = &put{s: s, label: o.Label, records: make(packDeltas),
+		file: fileRecord{sha: src.d.sha, md5: src.d.md5, crc: src.d.crc, size: src.size}}
 	done, err := s.tail.enter()
 	if err != nil {
 		return err

@@ -81,7 +81,8 @@ func TestAParcelIsStoredAsTheFileItself(t *testing.T) {
 			t.Errorf("%s: other bytes are read than were wrapped", name)
 		}
 		var out bytes.Buffer
-		if d, err := Unwrap(t.Context(), bytes.NewReader(b), &out); err != nil || d.SHA256 != ref.SHA256 || !bytes.Equal(out.Bytes(), data) {
+		if d, err := Unwrap(t.Context(), bytes.NewReader(b), &out); err != nil || d.SHA256 != ref.SHA256 ||
+			!bytes.Equal(out.Bytes(), data) {
 			t.Errorf("%s: Unwrap: %v", name, err)
 		}
 	}

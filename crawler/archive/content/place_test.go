@@ -223,8 +223,8 @@ func TestACrashBeforeTheTransactionLeavesNoFile(t *testing.T) {
 	s.verify()
 }
 
-// TestThePlacedStreamIsThatOfTheStoredFile reads the deflate streams of edited versions, whose segments are cut, before and
-// after their transactions.
+// TestThePlacedStreamIsThatOfTheStoredFile reads the deflate streams of edited versions, whose segments are cut, before
+// and after their transactions.
 func TestThePlacedStreamIsThatOfTheStoredFile(t *testing.T) {
 	t.Parallel()
 	s := newStore(t, Options{})

@@ -15,14 +15,15 @@ type Purged struct {
 	Compacted
 }
 
-// Purge drops files, even if they are recent or records name them, and rewrites every pack that may hold bytes which only
-// they used: their segments, originals of cut segments, and what failed or interrupted Puts have left. When it returns
-// without an error, no pack and no parity has such bytes, also none in the bucket. Segments that other files share stay.
+// Purge drops files, even if they are recent or records name them, and rewrites every pack that may hold bytes which
+// only they used: their segments, originals of cut segments, and what failed or interrupted Puts have left. When it
+// returns without an error, no pack and no parity has such bytes, also none in the bucket. Segments that other files
+// share stay.
 //
-// The caller must see to it that the files are not put again. After an error or a crash, Purge must be repeated with the
-// same files, which is not an error although they are no longer stored. It reads the records of all segments, and waits
-// for Puts that are in progress. progress, if not nil, is called with the number of packs that are rewritten and the
-// number of all that must be. A reader of a purged file that is open may still read it, or fail with ErrDamaged.
+// The caller must see to it that the files are not put again. After an error or a crash, Purge must be repeated with
+// the same files, which is not an error although they are no longer stored. It reads the records of all segments, and
+// waits for Puts that are in progress. progress, if not nil, is called with the number of packs that are rewritten and
+// the number of all that must be. A reader of a purged file that is open may still read it, or fail with ErrDamaged.
 func (s *Store) Purge(ctx context.Context, files []Digest, progress func(done, total int)) (p Purged, err error) {
 	if err := errors.Join(s.writable(), s.mayDrop()); err != nil {
 		return p, err

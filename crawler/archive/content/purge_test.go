@@ -15,8 +15,8 @@ import (
 
 // holds returns the files in the store's folder that contain some bytes as they are. Noise is stored uncompressed.
 //
-// The store seals packs meanwhile: a parity file has another name while it is written. Where a name is gone when its turn
-// comes, all are read again, for what it became may have been passed by already.
+// The store seals packs meanwhile: a parity file has another name while it is written. Where a name is gone when its
+// turn comes, all are read again, for what it became may have been passed by already.
 func (s *testStore) holds(part []byte) []string {
 	s.t.Helper()
 	for {

@@ -30,8 +30,8 @@ var ErrRemote = errors.New("its packs are in a bucket")
 // stateArchive is the state record that identifies the store to its bucket.
 const stateArchive = "archive"
 
-// ParcelPrefix begins the keys of objects in the bucket that are not the store's: parcels of workers on their way. They are
-// left alone until the store leaves the bucket.
+// ParcelPrefix begins the keys of objects in the bucket that are not the store's: parcels of workers on their way. They
+// are left alone until the store leaves the bucket.
 const ParcelPrefix = "parcels/"
 
 // isRemote reports whether a file belongs into the bucket once it has this name.
@@ -126,8 +126,8 @@ func (s *Store) leaveRemote() error {
 	})
 }
 
-// archiveID returns what identifies the store to its bucket. It is made when a bucket is first used, and then the format
-// becomes one that older programs refuse.
+// archiveID returns what identifies the store to its bucket. It is made when a bucket is first used, and then the
+// format becomes one that older programs refuse.
 func (s *Store) archiveID() (id string, err error) {
 	format := uint64(0)
 	read := func(tx *kv.Txn) error {
@@ -161,16 +161,19 @@ func (s *Store) archiveID() (id string, err error) {
 	return id, err
 }
 
-// Follow returns a file system for Options.FS of a read-only store on another machine: it has the packs of the folder dir,
-// such as copies of open ones, and the closed packs of the bucket of another store, of which it keeps at most cache bytes
-// (0: 10 GiB) in the folder. Stores may share it, one after another or at the same time. The caller closes it after them.
+// Follow returns a file system for Options.FS of a read-only store on another machine: it has the packs of the folder
+// dir, such as copies of open ones, and the closed packs of the bucket of another store, of which it keeps at most
+// cache bytes (0: 10 GiB) in the folder. Stores may share it, one after another or at the same time. The caller closes
+// it after them.
 func Follow(ctx context.Context, dir string, from bucket.Bucket, cache int64, log *slog.Logger) (*tier.FS, error) {
-	return tier.Open(ctx, tier.Options{Bucket: from, Dir: dir, Finished: isRemote, Digest: digestInName, Follow: true, Cache: cache, Logger: log})
+	return tier.Open(ctx, tier.Options{Bucket: from, Dir: dir, Finished: isRemote, Digest: digestInName, Follow: true, Cache: cache,
+		Logger: log})
 }
 
 // FollowBeside is Follow for another process than the one that follows in the folder: it changes nothing there.
 func FollowBeside(ctx context.Context, dir string, from bucket.Bucket, log *slog.Logger) (*tier.FS, error) {
-	return tier.Open(ctx, tier.Options{Bucket: from, Dir: dir, Finished: isRemote, Digest: digestInName, Follow: true, Beside: true, Logger: log})
+	return tier.Open(ctx, tier.Options{Bucket: from, Dir: dir, Finished: isRemote, Digest: digestInName, Follow: true, Beside: true,
+		Logger: log})
 }
 
 // followed returns the file system of Follow, nil for any other.
@@ -219,8 +222,8 @@ func (s *Store) FlushRemote(ctx context.Context) error {
 // RemoteFault is an object of the bucket that is not what was uploaded.
 type RemoteFault = tier.Fault
 
-// CheckRemote compares what is in the bucket with what was uploaded: by a listing, or with deep by reading all of it, at
-// most bytesPerSecond (0: no limit). It finds nothing if there is no bucket.
+// CheckRemote compares what is in the bucket with what was uploaded: by a listing, or with deep by reading all of it,
+// at most bytesPerSecond (0: no limit). It finds nothing if there is no bucket.
 func (s *Store) CheckRemote(ctx context.Context, deep bool, bytesPerSecond int64, progress func(done, total int64)) ([]RemoteFault, error) {
 	if s.tier == nil {
 		return nil, nil

@@ -110,7 +110,8 @@ func TestAPackThatLeftTheFolderIsNotKeptOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, fd := range open {
-		if name, err := os.Readlink(filepath.Join("/proc/self/fd", fd.Name())); err == nil && strings.HasPrefix(name, s.dir) && strings.Contains(name, "deleted") {
+		if name, err := os.Readlink(filepath.Join("/proc/self/fd", fd.Name())); err == nil && strings.HasPrefix(name, s.dir) &&
+			strings.Contains(name, "deleted") {
 			t.Errorf("%s is open", name)
 		}
 	}
@@ -225,7 +226,8 @@ func TestPurgedBytesAreGoneFromTheBucketAlsoAfterItWasAway(t *testing.T) {
 				}
 				return nil
 			})
-			if _, err := s.Purge(t.Context(), []Digest{sha256.Sum256(stored[2])}, nil); err == nil || !strings.Contains(err.Error(), "the bucket still has the bytes") {
+			if _, err := s.Purge(t.Context(), []Digest{sha256.Sum256(stored[2])}, nil); err == nil ||
+				!strings.Contains(err.Error(), "the bucket still has the bytes") {
 				t.Fatalf("purge without deletions: %v", err)
 			}
 			s.Store.Close() // killed: the next process goes on
@@ -256,12 +258,14 @@ func TestASecondArchiveCannotUseTheSameBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := Open(t.TempDir(), db, Options{MinFree: -1, NoSync: true, Remote: s.faulty, TakeOver: true}); !errors.Is(err, tier.ErrOwned) || !strings.Contains(err.Error(), "choose another") {
+	if _, err := Open(t.TempDir(), db, Options{MinFree: -1, NoSync: true, Remote: s.faulty, TakeOver: true}); !errors.Is(err,
+		tier.ErrOwned) || !strings.Contains(err.Error(), "choose another") {
 		t.Errorf("another archive: %v", err)
 	}
 	s.Store.Close()
 	// A copy of the folder's database, without the folder.
-	if _, err := Open(t.TempDir(), s.kv, Options{MinFree: -1, NoSync: true, Remote: s.faulty}); !errors.Is(err, tier.ErrOwned) || !strings.Contains(err.Error(), "take the bucket over") {
+	if _, err := Open(t.TempDir(), s.kv, Options{MinFree: -1, NoSync: true, Remote: s.faulty}); !errors.Is(err, tier.ErrOwned) ||
+		!strings.Contains(err.Error(), "take the bucket over") {
 		t.Errorf("another copy: %v", err)
 	}
 	other := t.TempDir()
@@ -519,7 +523,8 @@ func TestAFollowerReadsClosedPacksFromTheBucketOfAnotherStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	s := &testStore{t: t, dir: filepath.Join(dir, "packs"), kv: db, opts: Options{MinFree: -1, NoSync: true, MaxPack: 300 << 10, Remote: memory}}
+	s := &testStore{t: t, dir: filepath.Join(dir, "packs"), kv: db,
+		opts: Options{MinFree: -1, NoSync: true, MaxPack: 300 << 10, Remote: memory}}
 	s.reopen()
 	defer s.Store.Close()
 	var stored [][]byte
@@ -566,10 +571,11 @@ func TestAFollowerReadsClosedPacksFromTheBucketOfAnotherStore(t *testing.T) {
 	}
 }
 
-// TestParcelsOfWorkersAreNotPacks is about the objects that crawler/copies/dispatch has in the same bucket: the archive must not
-// take them for packs, which it would delete.
+// TestParcelsOfWorkersAreNotPacks is about the objects that crawler/copies/dispatch has in the same bucket: the archive
+// must not take them for packs, which it would delete.
 func TestParcelsOfWorkersAreNotPacks(t *testing.T) {
-	for _, key := range []string{"parcels/ABCDEFGHIJKLMNOPQRSTUVWXYZ", "parcels/ABCDEFGHIJKLMNOPQRSTUVWXYZ-inside", "parcels/writer-ABCDEFGHIJKLMNOPQRSTUVWXYZ"} {
+	for _, key := range []string{"parcels/ABCDEFGHIJKLMNOPQRSTUVWXYZ", "parcels/ABCDEFGHIJKLMNOPQRSTUVWXYZ-inside",
+		"parcels/writer-ABCDEFGHIJKLMNOPQRSTUVWXYZ"} {
 		if isRemote(key) {
 			t.Errorf("%s is taken for a pack", key)
 		}

@@ -29,12 +29,14 @@ func openKilled(dir, url string, getenv func(string) string) (*kv.DB, *Store, er
 	if err != nil {
 		return nil, nil, err
 	}
-	remote, err := bucket.Open(context.Background(), url, bucket.Options{Stall: 300 * time.Millisecond, Attempts: 2, Backoff: time.Millisecond, Getenv: getenv})
+	remote, err := bucket.Open(context.Background(), url,
+		bucket.Options{Stall: 300 * time.Millisecond, Attempts: 2, Backoff: time.Millisecond, Getenv: getenv})
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := Open(filepath.Join(dir, "packs"), db, Options{MinFree: -1, MaxPack: 300 << 10, Waste: 0.05, Remote: remote, RemoteCache: 500_000,
-		RemoteLimit: 2 * time.Second, remoteBackoff: 5 * time.Millisecond, remotePause: 5 * time.Millisecond})
+	s, err := Open(filepath.Join(dir, "packs"), db,
+		Options{MinFree: -1, MaxPack: 300 << 10, Waste: 0.05, Remote: remote, RemoteCache: 500_000,
+			RemoteLimit: 2 * time.Second, remoteBackoff: 5 * time.Millisecond, remotePause: 5 * time.Millisecond})
 	return db, s, err
 }
 
@@ -119,7 +121,8 @@ func TestNothingIsLostBetweenTheFolderAndTheBucket(t *testing.T) {
 	}
 	for round := range many {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKilledProcessWithABucket$", "-test.v")
-		cmd.Env = append(append(os.Environ(), "CONTENT_TEST_BUCKET_CHILD="+dir, "CONTENT_TEST_URL="+g.URL, "CONTENT_TEST_SEED="+strconv.Itoa(round)), g.Environ()...)
+		cmd.Env = append(append(os.Environ(), "CONTENT_TEST_BUCKET_CHILD="+dir, "CONTENT_TEST_URL="+g.URL,
+			"CONTENT_TEST_SEED="+strconv.Itoa(round)), g.Environ()...)
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

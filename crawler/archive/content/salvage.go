@@ -230,7 +230,8 @@ func (s *salvage) chooseRecord(f *SalvagedFile) bool {
 // damaged adds a damage to the report.
 func (s *salvage) damaged(name string, offset int64, why string) {
 	if len(s.report.Damages) < damagesKept {
-		s.report.Damages = append(s.report.Damages, disk.Damage{File: filepath.Base(s.dir) + "/" + name, Offset: offset, Why: why, Found: time.Now()})
+		s.report.Damages = append(s.report.Damages,
+			disk.Damage{File: filepath.Base(s.dir) + "/" + name, Offset: offset, Why: why, Found: time.Now()})
 	}
 }
 

@@ -116,7 +116,8 @@ func TestAFileRecordOfSeveralPartsIsPutTogether(t *testing.T) {
 	for i := range runs {
 		runs[i] = run{extent: uint64(i*i%7919 + 1), first: i % 30, n: 1}
 	}
-	p := &put{s: newStore(t, Options{}).Store, file: fileRecord{sha: Digest{1}, size: 5, runs: runs}, records: packDeltas{}, label: []byte("label")}
+	p := &put{s: newStore(t, Options{}).Store, file: fileRecord{sha: Digest{1}, size: 5, runs: runs}, records: packDeltas{},
+		label: []byte("label")}
 	w := &segmentWriter{s: p.s}
 	if err := p.appendRecords(w); err != nil {
 		t.Fatal(err)

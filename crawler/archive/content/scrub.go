@@ -14,8 +14,9 @@ import (
 const coldShare = 16
 
 // Scrub examines all packs again and again, reading at most bytesPerSecond (0: no limit), and mends damage, until ctx
-// ends. Packs that are only in a bucket have rounds of their own, a sixteenth as fast. A round starts an hour after the start of the one before, or a minute if a reader met damage. Errors that end a
-// round are logged, and the next round tries again. The only error that Scrub returns is ErrClosed.
+// ends. Packs that are only in a bucket have rounds of their own, a sixteenth as fast. A round starts an hour after the
+// start of the one before, or a minute if a reader met damage. Errors that end a round are logged, and the next round
+// tries again. The only error that Scrub returns is ErrClosed.
 func (s *Store) Scrub(ctx context.Context, bytesPerSecond int64) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.scrubRounds(ctx, disk.NewThrottle(bytesPerSecond), s.scrubRound) })

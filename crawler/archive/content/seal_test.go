@@ -94,7 +94,8 @@ func TestARepairKeepsEverySoundByte(t *testing.T) {
 		}
 		s.onlyWaste()
 		report := map[Digest]int{}
-		if _, err := Salvage(t.Context(), s.fs, s.dir, func(f SalvagedFile) error { report[f.SHA256] = f.Missing; return nil }); err != nil {
+		if _, err := Salvage(t.Context(), s.fs, s.dir,
+			func(f SalvagedFile) error { report[f.SHA256] = f.Missing; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		for _, sha := range lost {

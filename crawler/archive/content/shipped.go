@@ -14,8 +14,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// A replica copies the files of the store. What is committed in an open pack does not change any more, and a closed pack or
-// parity file never does. So a replica that has these bytes first can then apply the write sets that name them.
+// A replica copies the files of the store. What is committed in an open pack does not change any more, and a closed
+// pack or parity file never does. So a replica that has these bytes first can then apply the write sets that name them.
 
 // PackFile is a file with stored bytes: a pack or the parity of one.
 type PackFile struct {
@@ -97,8 +97,8 @@ func (s *Store) OpenPacks() (list []PackFile, err error) {
 	return list, nil
 }
 
-// OpenPackFile opens a file of PackFiles, of which the first size bytes are committed. If it does not exist (any more), the
-// error is ErrNotFound. The caller closes it.
+// OpenPackFile opens a file of PackFiles, of which the first size bytes are committed. If it does not exist (any more),
+// the error is ErrNotFound. The caller closes it.
 func (s *Store) OpenPackFile(name string) (f interface {
 	io.ReaderAt
 	io.Closer
@@ -145,8 +145,8 @@ func (p *packs) openNumbers() (list []uint64) {
 }
 
 // TruncateOpenPacks shortens the open packs in a directory to what a replica's database has committed: what is behind
-// that may be torn by a power failure. It removes those without committed bytes, and unfinished files. Nothing may use the
-// directory meanwhile.
+// that may be torn by a power failure. It removes those without committed bytes, and unfinished files. Nothing may use
+// the directory meanwhile.
 func TruncateOpenPacks(fsys disk.FS, dir string, db *kv.DB) error {
 	entries, err := fsys.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

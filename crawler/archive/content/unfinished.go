@@ -5,21 +5,23 @@ import (
 	"sync"
 )
 
-// unfinished records in which packs something may still be committed. It has a lock of its own, which is never held while
-// anything waits: the writer's is held while a pack is closed, or its number is reserved by a commit, and that commit may
-// wait until a backup has it; the backup asks for the lowest unfinished pack.
+// unfinished records in which packs something may still be committed. It has a lock of its own, which is never held
+// while anything waits: the writer's is held while a pack is closed, or its number is reserved by a commit, and that
+// commit may wait until a backup has it; the backup asks for the lowest unfinished pack.
 //
 // The order in which changes are published makes that safe without the writer's lock:
 //
 //   - A pack is current here before it is registered or its file exists. So a pack that packs.numbers returns is either
 //     current, closed, or that of an earlier process.
-//   - A Put is in here before its first byte is written, with the pack that is current then, which is still current here;
-//     and until its transaction is committed, or never will be. So a pack is never in neither place while a Put that has
+//   - A Put is in here before its first byte is written, with the pack that is current then, which is still current
+//     here;
+//     and until its transaction is committed, or never will be. So a pack is never in neither place while a Put that
+//     has
 //     bytes in it may commit them.
 //
 // Hence what lowest returns only grows, apart from Puts that end, and every commit in a lower pack is visible to a
-// transaction that begins later. Nothing of this is on disk: after a crash, no Put is in progress, and the packs that were
-// not closed are current or closed when the store is opened again.
+// transaction that begins later. Nothing of this is on disk: after a crash, no Put is in progress, and the packs that
+// were not closed are current or closed when the store is opened again.
 type unfinished struct {
 	mu      sync.Mutex       // guards the fields below; no other lock is taken while it is held
 	current uint64           // the pack that is appended to or being made, 0 if there is none
@@ -54,7 +56,8 @@ func (u *unfinished) enter() (leave func()) {
 	}
 }
 
-// lowestInUse returns the number of the lowest pack to which a Put in progress may have written, MaxUint64 without Puts.
+// lowestInUse returns the number of the lowest pack to which a Put in progress may have written, MaxUint64 without
+// Puts.
 func (u *unfinished) lowestInUse() uint64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -69,8 +72,8 @@ func (u *unfinished) lowestIn() uint64 {
 	return lowest
 }
 
-// lowest returns the number of the lowest pack in which something may still be committed. Lower packs are final. If there
-// is none, it is a number that no pack has had.
+// lowest returns the number of the lowest pack in which something may still be committed. Lower packs are final. If
+// there is none, it is a number that no pack has had.
 func (u *unfinished) lowest() uint64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()

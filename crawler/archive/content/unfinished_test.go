@@ -9,7 +9,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// A backup asks for the lowest unfinished pack, and the number of a pack is reserved by a commit that waits for the backup.
+// A backup asks for the lowest unfinished pack, and the number of a pack is reserved by a commit that waits for the
+// backup.
 func TestTheLowestUnfinishedPackIsKnownWhileAPackWaitsForItsNumber(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -61,7 +62,8 @@ func TestAPackIsUnfinishedUntilNothingMayBeCommittedInIt(t *testing.T) {
 		}
 		fill(7)
 		if got := s.Unfinished(); got != first || s.tail.current() < first+3 {
-			t.Errorf("pack %d is unfinished, and the file that is not committed began in %d; %d is the current one", got, first, s.tail.current())
+			t.Errorf("pack %d is unfinished, and the file that is not committed began in %d; %d is the current one", got, first,
+				s.tail.current())
 		}
 		if commit {
 			err := s.kv.Update(t.Context(), func(tx *kv.Txn) error {

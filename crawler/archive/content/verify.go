@@ -157,7 +157,8 @@ func (c *checker) checkPack(ctx context.Context, num uint64, end int64) error {
 
 // missing adds the damage of a pack that does not exist.
 func (c *checker) missing(num uint64) error {
-	c.gone[num] = &Damage{DamageError: DamageError{Pack: c.s.packs.nameOf(num), Why: "the pack is missing"}, Healable: true} // unless a file needs it
+	// unless a file needs it
+	c.gone[num] = &Damage{DamageError: DamageError{Pack: c.s.packs.nameOf(num), Why: "the pack is missing"}, Healable: true}
 	c.other = append(c.other, c.gone[num])
 	return nil
 }
@@ -195,7 +196,8 @@ func (c *checker) checkWhole(ctx context.Context, num uint64, name string, bad [
 			}
 			continue
 		}
-		c.other = append(c.other, &Damage{DamageError: DamageError{Pack: name, Offset: max(p.from, 0), Why: p.why}, Healable: true}) // of no record
+		// of no record
+		c.other = append(c.other, &Damage{DamageError: DamageError{Pack: name, Offset: max(p.from, 0), Why: p.why}, Healable: true})
 	}
 	return nil
 }
@@ -253,7 +255,8 @@ func (c *checker) checkFile(ctx context.Context, tx getter, f fileRecord) error 
 		return err
 	}
 	if last == f.layout && l.file.deflateSize != f.deflateSize {
-		return &DamageError{File: f.sha, Why: fmt.Sprintf("its record says %d deflated bytes, its segments have %d", f.deflateSize, l.file.deflateSize)}
+		return &DamageError{File: f.sha,
+			Why: fmt.Sprintf("its record says %d deflated bytes, its segments have %d", f.deflateSize, l.file.deflateSize)}
 	}
 	var crc uint32
 	hit := false

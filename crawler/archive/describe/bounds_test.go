@@ -44,8 +44,10 @@ func TestWhatIsNotDescribedIsCounted(t *testing.T) {
 			count["members"]++
 		}
 	}
-	if count["columns 3000"] != 1 || count["columnsOmitted 1000"] != 1 || count["membersOmitted 107"] != 1 || count["tablesOmitted 2002"] != 1 || count["members"] != 2000 {
-		t.Errorf("omitted: %d %d %d %d, %d members", count["columns 3000"], count["columnsOmitted 1000"], count["membersOmitted 107"], count["tablesOmitted 2002"], count["members"])
+	if count["columns 3000"] != 1 || count["columnsOmitted 1000"] != 1 || count["membersOmitted 107"] != 1 ||
+		count["tablesOmitted 2002"] != 1 || count["members"] != 2000 {
+		t.Errorf("omitted: %d %d %d %d, %d members", count["columns 3000"], count["columnsOmitted 1000"], count["membersOmitted 107"],
+			count["tablesOmitted 2002"], count["members"])
 	}
 	if len(quads) > 200_000 {
 		t.Errorf("%d statements about one version", len(quads))
@@ -56,7 +58,8 @@ func TestLongPathsAreDescribedWithFewerColumns(t *testing.T) {
 	t.Parallel()
 	in := &inspect.Inside{}
 	for i := range 100 {
-		in.Members = append(in.Members, inspect.Member{Path: fmt.Sprintf("%d%s", i, strings.Repeat("/"+strings.Repeat("ü", 100), 20)), Tables: widths(50)})
+		in.Members = append(in.Members,
+			inspect.Member{Path: fmt.Sprintf("%d%s", i, strings.Repeat("/"+strings.Repeat("ü", 100), 20)), Tables: widths(50)})
 	}
 	size := 0
 	for _, q := range Inside(mint, version(), in) {
@@ -97,7 +100,8 @@ func TestATableThatWasNotReadToItsEndHasAtLeastItsRows(t *testing.T) {
 	}
 	v := catalog.Version{ID: "v_1"}
 	for part, want := range map[bool]int{false: 9, true: 6} { // kind, bytes, columns; rows if all were compared
-		if got := len(Change(ns.Mint{Base: "http://a.example/"}, v, &diff.Summary{Kind: diff.Tables, RowsAdded: 3, Part: part})); got != want {
+		if got := len(Change(ns.Mint{Base: "http://a.example/"}, v,
+			&diff.Summary{Kind: diff.Tables, RowsAdded: 3, Part: part})); got != want {
 			t.Errorf("part %v: %d statements, want %d", part, got, want)
 		}
 	}

@@ -23,10 +23,11 @@ func Change(m ns.Mint, v catalog.Version, s *diff.Summary) []term.Quad {
 		n         int64
 	}
 	for _, c := range map[diff.Kind][]count{
-		diff.Tables: {{arc.ColumnsAdded, s.ColumnsAdded}, {arc.ColumnsRemoved, s.ColumnsRemoved}, {arc.ColumnsRenamed, s.ColumnsRenamed}, {arc.ColumnsRetyped, s.ColumnsRetyped}},
-		diff.RDF:    {{arc.TriplesAdded, s.TriplesAdded}, {arc.TriplesRemoved, s.TriplesRemoved}},
-		diff.JSON:   {{arc.PathsAdded, s.PathsAdded}, {arc.PathsRemoved, s.PathsRemoved}, {arc.PathsChanged, s.PathsChanged}},
-		diff.XML:    {{arc.PathsAdded, s.PathsAdded}, {arc.PathsRemoved, s.PathsRemoved}, {arc.PathsChanged, s.PathsChanged}},
+		diff.Tables: {{arc.ColumnsAdded, s.ColumnsAdded}, {arc.ColumnsRemoved, s.ColumnsRemoved}, {arc.ColumnsRenamed, s.ColumnsRenamed},
+			{arc.ColumnsRetyped, s.ColumnsRetyped}},
+		diff.RDF:  {{arc.TriplesAdded, s.TriplesAdded}, {arc.TriplesRemoved, s.TriplesRemoved}},
+		diff.JSON: {{arc.PathsAdded, s.PathsAdded}, {arc.PathsRemoved, s.PathsRemoved}, {arc.PathsChanged, s.PathsChanged}},
+		diff.XML:  {{arc.PathsAdded, s.PathsAdded}, {arc.PathsRemoved, s.PathsRemoved}, {arc.PathsChanged, s.PathsChanged}},
 	}[s.Kind] {
 		g.add(c.predicate, integer(c.n))
 	}

@@ -13,9 +13,10 @@ import (
 func TestAColumnOfCitiesHasTheClassesOfThePaperToo(t *testing.T) {
 	t.Parallel()
 	for class, want := range map[string][]string{
-		"http://schema.org/City": {"http://schema.org/City", "http://dbpedia.org/ontology/City", "http://dbpedia.org/ontology/PopulatedPlace", "http://dbpedia.org/ontology/Place"},
-		"http://schema.org/URL":  {"http://schema.org/URL"},
-		"":                       nil,
+		"http://schema.org/City": {"http://schema.org/City", "http://dbpedia.org/ontology/City",
+			"http://dbpedia.org/ontology/PopulatedPlace", "http://dbpedia.org/ontology/Place"},
+		"http://schema.org/URL": {"http://schema.org/URL"},
+		"":                      nil,
 	} {
 		var g graph
 		g.column(csvprofile.Column{Name: "a", Class: class})

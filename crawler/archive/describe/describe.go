@@ -107,7 +107,8 @@ func Resource(r catalog.Resource) []term.Quad {
 
 // SameResource reports that Resource describes two records alike, without describing them.
 func SameResource(a, b catalog.Resource) bool {
-	return a.URL == b.URL && a.Title == b.Title && a.FileName == b.FileName && a.MediaType == b.MediaType && a.Format == b.Format && a.Host == b.Host &&
+	return a.URL == b.URL && a.Title == b.Title && a.FileName == b.FileName && a.MediaType == b.MediaType && a.Format == b.Format &&
+		a.Host == b.Host &&
 		slices.Equal(a.Sources, b.Sources)
 }
 

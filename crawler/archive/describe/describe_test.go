@@ -31,7 +31,8 @@ const file = "http://data.example/trees.csv"
 func at(minute int) time.Time { return time.Date(2026, 11, 21, 6, minute, 0, 0, time.UTC) }
 
 func version() catalog.Version {
-	return catalog.Version{ID: "0123456789abcdef01234567_1", URL: file, N: 1, Size: 42, Type: "text/csv", Charset: "utf-8", Because: "cells separated by commas",
+	return catalog.Version{ID: "0123456789abcdef01234567_1", URL: file, N: 1, Size: 42, Type: "text/csv", Charset: "utf-8",
+		Because:  "cells separated by commas",
 		FileName: "trees.csv", At: at(0), Activity: "0123456789abcdef01234567-1", Previous: "0123456789abcdef01234567_0", ETag: `"a"`}
 }
 
@@ -90,19 +91,30 @@ func aKeyedZip(t *testing.T) string {
 // Each golden file is the description of one thing, in Turtle.
 func TestDescriptionsAreAsWrittenDown(t *testing.T) {
 	t.Parallel()
-	resource := catalog.Resource{URL: "http://data.example/trees and more.csv", Host: "data.example", Title: "Trees", FileName: "trees.csv", Format: "CSV", MediaType: "text/csv",
-		Sources: []catalog.Source{{Portal: "http://data.example/", Dataset: "http://data.example/dataset/1", DatasetTitle: "Tree register"}, {Portal: "not an IRI", Dataset: "urn:x:2"}}}
+	resource := catalog.Resource{URL: "http://data.example/trees and more.csv", Host: "data.example", Title: "Trees", FileName: "trees.csv",
+		Format: "CSV", MediaType: "text/csv",
+		Sources: []catalog.Source{{Portal: "http://data.example/", Dataset: "http://data.example/dataset/1", DatasetTitle: "Tree register"},
+			{Portal: "not an IRI", Dataset: "urn:x:2"}}}
 	failed := catalog.Activity{ID: "0123456789abcdef01234567-2", URL: file, FinalURL: "http://data.example/moved", Start: at(1), End: at(2),
 		Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404, Why: "the server answered 404"}
 	for name, quads := range map[string][]term.Quad{
 		"resource": Resource(resource),
 		"version":  Version(mint, version()),
 		"activity": Activity(mint, failed),
-		"table":    Inside(mint, version(), inside(t, "trees.csv", "id,species,height,planted\n1,Tilia cordata,12.5,2001-03-04\n2,Acer,8.0,\n3,Quercus,21.25,1987-11-30\n")),
-		"rdf":      Inside(mint, version(), inside(t, "a.ttl", "@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n<http://e/a> foaf:name \"A\" ; a foaf:Person .\n")),
-		"faults":   Inside(mint, version(), inside(t, "b.ttl", "@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n<http://e/a> foaf:name oops .\n<http://e/b> foaf:name \"B\" .\n")),
-		"joins": Joins(mint, []joins.Match{{Column: joins.Place{Version: version().ID, Column: 1}, Name: "species", Other: joins.Place{Version: "76543210fedcba9876543210_4", Member: "a b.csv", Table: 1, Column: 2},
-			OtherName: "name", Containment: 1, Reverse: 0.25, Jaccard: 0.25}, {Column: joins.Place{Version: version().ID}, Name: "id", Other: joins.Place{Version: "76543210fedcba9876543210_4"}, Containment: 0.2, Reverse: 0.9, Jaccard: 0.2}}),
+		"table": Inside(mint, version(),
+			inside(t, "trees.csv",
+				"id,species,height,planted\n1,Tilia cordata,12.5,2001-03-04\n2,Acer,8.0,\n3,Quercus,21.25,1987-11-30\n")),
+		"rdf": Inside(mint, version(),
+			inside(t, "a.ttl", "@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n<http://e/a> foaf:name \"A\" ; a foaf:Person .\n")),
+		"faults": Inside(mint, version(),
+			inside(t, "b.ttl",
+				"@prefix foaf: <http://xmlns.com/foaf/0.1/> .\n<http://e/a> foaf:name oops .\n<http://e/b> foaf:name \"B\" .\n")),
+		"joins": Joins(mint, []joins.Match{
+			{Column: joins.Place{Version: version().ID, Column: 1}, Name: "species",
+				Other:     joins.Place{Version: "76543210fedcba9876543210_4", Member: "a b.csv", Table: 1, Column: 2},
+				OtherName: "name", Containment: 1, Reverse: 0.25, Jaccard: 0.25},
+			{Column: joins.Place{Version: version().ID}, Name: "id", Other: joins.Place{Version: "76543210fedcba9876543210_4"},
+				Containment: 0.2, Reverse: 0.9, Jaccard: 0.2}}),
 		"zip":  Inside(mint, version(), inside(t, "a.zip", aZip(t))),
 		"keys": Inside(mint, version(), inside(t, "keys.zip", aKeyedZip(t))),
 	} {
@@ -113,10 +125,14 @@ func TestDescriptionsAreAsWrittenDown(t *testing.T) {
 func TestSameResourceReportsEveryDifferenceThatIsDescribed(t *testing.T) {
 	t.Parallel()
 	full := catalog.Resource{
-		ID: "0123456789abcdef01234567", URL: "http://data.example/a.csv", Host: "data.example", Title: "Trees", Format: "CSV", MediaType: "text/csv", FileName: "a.csv",
-		Sources: []catalog.Source{{Portal: "http://p.example/", Dataset: "http://p.example/d", DatasetTitle: "d", Delisted: at(3)}}, Portals: []string{"http://p.example/"},
-		Datasets: []string{"http://p.example/d"}, DatasetTitle: "d", SourcesOmitted: 1, Added: at(1), Versions: 2, ErrorPages: 1, OutOfOrder: true, NewestN: 1, Size: 5,
-		FirstSeen: at(1), Changed: at(2), Visits: 3, Errors: 1, LastVisit: at(4), NextVisit: at(5), Interval: 1, Stopped: true, Outcome: catalog.NoVersion,
+		ID: "0123456789abcdef01234567", URL: "http://data.example/a.csv", Host: "data.example", Title: "Trees", Format: "CSV",
+		MediaType: "text/csv", FileName: "a.csv",
+		Sources:  []catalog.Source{{Portal: "http://p.example/", Dataset: "http://p.example/d", DatasetTitle: "d", Delisted: at(3)}},
+		Portals:  []string{"http://p.example/"},
+		Datasets: []string{"http://p.example/d"}, DatasetTitle: "d", SourcesOmitted: 1, Added: at(1), Versions: 2, ErrorPages: 1,
+		OutOfOrder: true, NewestN: 1, Size: 5,
+		FirstSeen: at(1), Changed: at(2), Visits: 3, Errors: 1, LastVisit: at(4), NextVisit: at(5), Interval: 1, Stopped: true,
+		Outcome:    catalog.NoVersion,
 		ErrorClass: catalog.ErrDNS, Why: "why",
 	}
 	if !SameResource(full, full) {

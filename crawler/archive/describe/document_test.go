@@ -14,9 +14,11 @@ import (
 func TestWhatAFileSaysOfItselfIsDescribed(t *testing.T) {
 	t.Parallel()
 	d := &document.Document{
-		Title: "Air", Creator: "ZAMG", Languages: []string{"de-AT"}, Created: "2024-01-31", Modified: "2024-02-01T10:00:00Z", Pages: 3, Tables: 2, Conforms: "https://example.org/standard",
+		Title: "Air", Creator: "ZAMG", Languages: []string{"de-AT"}, Created: "2024-01-31", Modified: "2024-02-01T10:00:00Z", Pages: 3,
+		Tables: 2, Conforms: "https://example.org/standard",
 		Dimensions: []document.Dimension{{Name: "time", Size: 24}}, Attributes: []document.Attribute{{Name: "institution", Value: "ZAMG"}},
-		Variables: []document.Variable{{Name: "t2m", Title: "temperature", Unit: "K", Datatype: "float", Dimensions: []string{"time"}}}, Omitted: 7,
+		Variables: []document.Variable{{Name: "t2m", Title: "temperature", Unit: "K", Datatype: "float", Dimensions: []string{"time"}}},
+		Omitted:   7,
 	}
 	in := &inspect.Inside{Document: d, Members: []inspect.Member{{Path: "a.nc", Size: -1, Document: d}}}
 	count := map[string]int{}
@@ -28,7 +30,8 @@ func TestWhatAFileSaysOfItselfIsDescribed(t *testing.T) {
 		}
 	}
 	for predicate, want := range map[string]int{
-		dcterms.Language: 2, dcterms.Creator: 2, dcterms.Created: 2, dcterms.Modified: 2, dcterms.ConformsTo: 2, schema.NumberOfPages: 2, arc.TableCount: 2, arc.FactsOmitted: 2,
+		dcterms.Language: 2, dcterms.Creator: 2, dcterms.Created: 2, dcterms.Modified: 2, dcterms.ConformsTo: 2, schema.NumberOfPages: 2,
+		arc.TableCount: 2, arc.FactsOmitted: 2,
 		arc.Dimension: 4, schema.VariableMeasured: 2, schema.AdditionalProperty: 2, schema.UnitText: 2,
 	} {
 		if count[predicate] != want {

@@ -157,8 +157,8 @@ func (g *graph) verbatim(predicate, s string) {
 
 func boolean(b bool) term.Key { return term.Typed(strconv.FormatBool(b), xsd.Boolean) }
 
-// dbpediaClasses returns the classes of DBpedia's ontology for the class of a column, as Figure 5 of the ODArchive paper has
-// them: the class and those above it.
+// dbpediaClasses returns the classes of DBpedia's ontology for the class of a column, as Figure 5 of the ODArchive
+// paper has them: the class and those above it.
 func dbpediaClasses(class string) []string {
 	switch class {
 	case "http://schema.org/City":

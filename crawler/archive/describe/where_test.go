@@ -46,15 +46,18 @@ func profileOf(t *testing.T, csv string) *csvprofile.Profile {
 func TestTheTablesOfAVersionTellWhereItIs(t *testing.T) {
 	t.Parallel()
 	for csv, want := range map[string]string{
-		"name,lat,lon\na,47.2692,11.4041\nb,47.5123,12.1\nc,47.1,10.9\n":                         "POLYGON((10.9 47.1, 12.1 47.1, 12.1 47.5123, 10.9 47.5123, 10.9 47.1))",
-		"Name;Breitengrad;Längengrad\na;47,2692;11,4041\nb;47,5;12,1\nc;47,1;10,9\n":             "POLYGON((10.9 47.1, 12.1 47.1, 12.1 47.5, 10.9 47.5, 10.9 47.1))",
-		"id;Breite;Laenge\n1;3,5;12,5\n2;2,75;9,25\n3;3,1;8,4\n":                                 "", // of streets
-		"id,x,y\n1,10.25,20.5\n2,11.125,40.75\n3,90.5,60.25\n":                                   "", // of pixels
-		"Ort,x,y\nInnsbruck,11.39454,47.26266\nWien,16.37208,48.20849\nGraz,15.43951,47.07071\n": "POLYGON((11.39454 47.07071, 16.37208 47.07071, 16.37208 48.20849, 11.39454 48.20849, 11.39454 47.07071))",
-		"id,geo_x,geo_y\n1,11.39454,47.26266\n2,11.39454,47.26266\n":                             "POINT(11.39454 47.26266)",
-		"t,acc_lon[m/s2],acc_lat[m/s2]\n1,0.0251,0.1234\n2,-0.1250,0.2345\n3,0.75001,0.1":        "", // of a car
-		"lat,name\n47.1,a\n47.2,b\n":                                                             "",
-		"lat,lon\n147.123,11.123\n47.2,12.2\n":                                                   "", // no latitudes
+		"name,lat,lon\na,47.2692,11.4041\nb,47.5123,12.1\nc,47.1,10.9\n": "POLYGON((10.9 47.1, 12.1 47.1, 12.1 " +
+			"47.5123, 10.9 47.5123, 10.9 47.1))",
+		"Name;Breitengrad;Längengrad\na;47,2692;11,4041\nb;47,5;12,1\nc;47,1;10,9\n": "POLYGON((10.9 47.1, 12.1 47.1, 12.1 " +
+			"47.5, 10.9 47.5, 10.9 47.1))",
+		"id;Breite;Laenge\n1;3,5;12,5\n2;2,75;9,25\n3;3,1;8,4\n": "", // of streets
+		"id,x,y\n1,10.25,20.5\n2,11.125,40.75\n3,90.5,60.25\n":   "", // of pixels
+		"Ort,x,y\nInnsbruck,11.39454,47.26266\nWien,16.37208,48.20849\nGraz,15.43951,47.07071\n": "POLYGON((11.39454 47.07071, 16.37208 " +
+			"47.07071, 16.37208 48.20849, 11.39454 48.20849, 11.39454 47.07071))",
+		"id,geo_x,geo_y\n1,11.39454,47.26266\n2,11.39454,47.26266\n":                      "POINT(11.39454 47.26266)",
+		"t,acc_lon[m/s2],acc_lat[m/s2]\n1,0.0251,0.1234\n2,-0.1250,0.2345\n3,0.75001,0.1": "", // of a car
+		"lat,name\n47.1,a\n47.2,b\n":                                                      "",
+		"lat,lon\n147.123,11.123\n47.2,12.2\n":                                            "", // no latitudes
 	} {
 		if got := boxOf(profileOf(t, csv)); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", csv, got, want)
@@ -67,10 +70,12 @@ func TestFeaturesOfGeoJSONTellWhereTheyAre(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[11.4,47.2]}},
 		  {"type":"Feature","properties":{"a":2},"geometry":null},{"type":"Feature","properties":{"a":3},"geometry":{"type":"LineString","coordinates":[[10.5,47],[11,46.9]]}}]}`: "POLYGON((10.5 46.9, 11.4 46.9, 11.4 47.2, 10.5 47.2, 10.5 46.9))",
-		`{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[400000,300000]}}]}`: "",
-		`[{"geometry":{"type":"none"},"a":1},{"geometry":"POINT(1 2)","a":2}]`:                                                                        "",
+		`{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"a":1},"geometry":{"type":"Point","coordinates":[400000,` +
+			`300000]}}]}`: "",
+		`[{"geometry":{"type":"none"},"a":1},{"geometry":"POINT(1 2)","a":2}]`: "",
 	} {
-		found, err := tables.Read(t.Context(), tables.Input{Body: strings.NewReader(text), Size: int64(len(text)), Type: "application/geo+json"}, tables.Options{})
+		found, err := tables.Read(t.Context(),
+			tables.Input{Body: strings.NewReader(text), Size: int64(len(text)), Type: "application/geo+json"}, tables.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,8 +130,10 @@ func TestTheQueryOfTheReadmeFindsTheTablesInTyrol(t *testing.T) {
 		t.Fatal("the README has no such query")
 	}
 	var quads []term.Quad
-	for id, csv := range map[string]string{"tyrol": "n,lat,lon\na,47.2692,11.4041\nb,47.5123,12.1\n", "vienna": "n,lat,lon\na,48.21,16.37\nb,48.25,16.4\n"} {
-		quads = append(quads, describe.Inside(ns.Mint{Base: "http://archive/"}, catalog.Version{ID: id}, &inspect.Inside{Tables: []*csvprofile.Profile{profileOf(t, csv)}})...)
+	for id, csv := range map[string]string{"tyrol": "n,lat,lon\na,47.2692,11.4041\nb,47.5123,12.1\n",
+		"vienna": "n,lat,lon\na,48.21,16.37\nb,48.25,16.4\n"} {
+		quads = append(quads, describe.Inside(ns.Mint{Base: "http://archive/"}, catalog.Version{ID: id},
+			&inspect.Inside{Tables: []*csvprofile.Profile{profileOf(t, csv)}})...)
 	}
 	r, err := sparql.New(sparql.Options{}).Query(t.Context(), naive.New(quads...).Snapshot(), query, sparql.QueryOptions{})
 	if err != nil {

@@ -57,8 +57,8 @@ const (
 )
 
 // Add writes a visit. If it found the same as the visit before, it extends that one's stretch: before is the stretch
-// without it and after the stretch with it. Otherwise it begins a stretch, and before is the zero Stretch. act starts at
-// n.Start.
+// without it and after the stretch with it. Otherwise it begins a stretch, and before is the zero Stretch. act starts
+// at n.Start.
 func (t Txn) Add(n Next, act catalog.Activity) (before, after Stretch, err error) {
 	found := begin(n.resource, act)
 	if n.last.Visits > 0 && n.last.continues(found) {
@@ -109,8 +109,8 @@ func badRecord(k []byte) error {
 	return fmt.Errorf("archive: record %q: %w", k, records.ErrBadRecord)
 }
 
-// Stretches calls f with all stretches, resource by resource, the newest of a resource first, until f fails. Records that
-// cannot be read are left out, for Unreadable.
+// Stretches calls f with all stretches, resource by resource, the newest of a resource first, until f fails. Records
+// that cannot be read are left out, for Unreadable.
 func (t Txn) Stretches(ctx context.Context, f func(Stretch) error) error {
 	return t.StretchesAfter(ctx, Stretch{}, func(s Stretch) (bool, error) { return true, f(s) })
 }
@@ -143,8 +143,8 @@ func (t Txn) scan(ctx context.Context, prefix, from []byte, f func(k, v []byte) 
 	})
 }
 
-// Of returns the visits of a resource that started before a time (zero: all), newest first, without those whose records cannot
-// be read.
+// Of returns the visits of a resource that started before a time (zero: all), newest first, without those whose records
+// cannot be read.
 func (t Txn) Of(ctx context.Context, resource, url string, before time.Time) (all []catalog.Activity, err error) {
 	end := int64(1)<<62 - 1
 	if !before.IsZero() {

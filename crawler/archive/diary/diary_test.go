@@ -47,7 +47,8 @@ func newBook(t testing.TB, resources int) *book {
 				return err
 			}
 			b.ids = append(b.ids, id)
-			if err := (records.Txn{Txn: txn}).SaveResource(records.Resource{}, records.Resource{Resource: catalog.Resource{ID: id, URL: url}}); err != nil {
+			if err := (records.Txn{Txn: txn}).SaveResource(records.Resource{},
+				records.Resource{Resource: catalog.Resource{ID: id, URL: url}}); err != nil {
 				return err
 			}
 		}
@@ -94,7 +95,8 @@ func (b *book) add(i int, act catalog.Activity) {
 }
 
 func failed(at time.Time, took time.Duration, status int) catalog.Activity {
-	return catalog.Activity{Start: at, End: at.Add(took), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: status, Why: "it is said why"}
+	return catalog.Activity{Start: at, End: at.Add(took), Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: status,
+		Why: "it is said why"}
 }
 
 func unchanged(at time.Time) catalog.Activity {
@@ -103,7 +105,8 @@ func unchanged(at time.Time) catalog.Activity {
 
 // line is a visit as the tests compare it.
 func line(a catalog.Activity) string {
-	return fmt.Sprintf("%s %s %s %d %d %s", a.Start.Format("02T15:04:05.000"), a.URL, a.Outcome, a.Status, a.End.Sub(a.Start).Milliseconds(), a.ID)
+	return fmt.Sprintf("%s %s %s %d %d %s", a.Start.Format("02T15:04:05.000"), a.URL, a.Outcome, a.Status,
+		a.End.Sub(a.Start).Milliseconds(), a.ID)
 }
 
 func lines(acts []catalog.Activity) []string {
@@ -119,7 +122,8 @@ func lines(acts []catalog.Activity) []string {
 func (b *book) read(before time.Time, wanted Wanted) (all []catalog.Activity) {
 	b.t.Helper()
 	err := view(b.db, func(t Txn) error {
-		return t.Each(context.Background(), before, wanted, func(a catalog.Activity) (bool, error) { all = append(all, a); return true, nil })
+		return t.Each(context.Background(), before, wanted,
+			func(a catalog.Activity) (bool, error) { all = append(all, a); return true, nil })
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -177,7 +181,8 @@ func TestVisitsThatFindTheSameAreOneStretchAndAreListedOneByOne(t *testing.T) {
 		t.Errorf("stretches of %v visits", counts)
 	}
 	whole := b.stretches()[2].Activity("u")
-	if !whole.Start.Equal(day.Add(time.Hour)) || !whole.End.Equal(day.Add(300*time.Hour+180*time.Millisecond)) || whole.Visits != 300 || whole.Version != b.ids[0]+"_0" {
+	if !whole.Start.Equal(day.Add(time.Hour)) || !whole.End.Equal(day.Add(300*time.Hour+180*time.Millisecond)) || whole.Visits != 300 ||
+		whole.Version != b.ids[0]+"_0" {
 		t.Errorf("the long stretch is %+v", whole)
 	}
 	want := lines(b.listed)
@@ -191,7 +196,8 @@ func TestVisitsThatFindTheSameAreOneStretchAndAreListedOneByOne(t *testing.T) {
 
 func TestWhatDiffersBetweenVisitsBeginsAStretch(t *testing.T) {
 	t.Parallel()
-	base := catalog.Activity{Start: day, End: day, Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404, Why: "a", FinalURL: "http://x.example/f?signature=1"}
+	base := catalog.Activity{Start: day, End: day, Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404, Why: "a",
+		FinalURL: "http://x.example/f?signature=1"}
 	for name, c := range map[string]struct {
 		change func(*catalog.Activity)
 		same   bool
@@ -353,7 +359,8 @@ func TestAnyOrderOfVisitsIsListedWhole(t *testing.T) {
 			t.Fatalf("%d failures, want %d", len(got), len(failures))
 		}
 		for i := range b.ids {
-			mine := slices.DeleteFunc(slices.Clone(older), func(a catalog.Activity) bool { return a.URL != fmt.Sprintf("http://data.example/%d.csv", i) })
+			mine := slices.DeleteFunc(slices.Clone(older),
+				func(a catalog.Activity) bool { return a.URL != fmt.Sprintf("http://data.example/%d.csv", i) })
 			if got := lines(b.of(i, middle)); !slices.Equal(got, lines(mine)) {
 				t.Fatalf("of resource %d: %d visits, want %d", i, len(got), len(mine))
 			}
@@ -475,7 +482,8 @@ func TestAVisitIsKnownAtItsMomentHoweverManyTheStretchHas(t *testing.T) {
 	}
 	for i := range visits {
 		at := day.Add(time.Duration(i) * time.Hour)
-		for before, want := range map[time.Duration]bool{0: true, 999 * time.Millisecond: true, time.Second: false, -time.Millisecond: false, time.Minute: false} {
+		for before, want := range map[time.Duration]bool{0: true, 999 * time.Millisecond: true, time.Second: false,
+			-time.Millisecond: false, time.Minute: false} {
 			if got, forgotten := known(at.Add(-before)); got != want || forgotten {
 				t.Errorf("visit %d, asked for %s before it: %v", i, before, got)
 			}

@@ -12,8 +12,9 @@ import (
 // forgetPages is how many pages of the timeline one transaction of Forget drops.
 const forgetPages = 16
 
-// Forget drops the single visits that started before a time, except the first of each stretch, and returns their number.
-// Stretches keep how many visits they had and when the last of them ended. It may be interrupted, and called again.
+// Forget drops the single visits that started before a time, except the first of each stretch, and returns their
+// number. Stretches keep how many visits they had and when the last of them ended. It may be interrupted, and called
+// again.
 func Forget(ctx context.Context, db *kv.DB, before time.Time) (dropped int, err error) {
 	for {
 		some := 0

@@ -9,8 +9,8 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// Visit returns the visit that stored a version, by the time when it began, without its URL, unless it is forgotten or its
-// record cannot be read. Its status is 200 if the server answered 304: that is the answer which the version has.
+// Visit returns the visit that stored a version, by the time when it began, without its URL, unless it is forgotten or
+// its record cannot be read. Its status is 200 if the server answered 304: that is the answer which the version has.
 func (t Txn) Visit(resource string, start time.Time) (act catalog.Activity, ok bool, err error) {
 	s, ok, err := t.stretch(resource, start.UnixMilli())
 	v := visit{s.start, s.firstTook}
@@ -29,9 +29,10 @@ func (t Txn) Visit(resource string, start time.Time) (act catalog.Activity, ok b
 	return act, true, nil
 }
 
-// Found returns the first visit of a resource after a time, and before another one (zero: no end), that found a version of
-// which same is true unchanged, without its URL. Forgotten visits are skipped, except for the last one of a stretch.
-func (t Txn) Found(ctx context.Context, resource string, after, before time.Time, same func(n int) bool) (act catalog.Activity, ok bool, err error) {
+// Found returns the first visit of a resource after a time, and before another one (zero: no end), that found a version
+// of which same is true unchanged, without its URL. Forgotten visits are skipped, except for the last one of a stretch.
+func (t Txn) Found(ctx context.Context, resource string, after, before time.Time, same func(n int) bool) (act catalog.Activity, ok bool,
+	err error) {
 	from, end := after.UnixMilli(), int64(1)<<62-1
 	if !before.IsZero() {
 		end = before.UnixMilli()
@@ -61,9 +62,11 @@ func (t Txn) Found(ctx context.Context, resource string, after, before time.Time
 	return act, ok, err
 }
 
-// HasFound reports whether a visit of a resource, which began at a moment or less than a time later, found a version of which
-// same is true unchanged. forgotten says that a forgotten visit did perhaps, which may have been at any moment of its stretch.
-func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within time.Duration, same func(n int) bool) (has, forgotten bool, err error) {
+// HasFound reports whether a visit of a resource, which began at a moment or less than a time later, found a version of
+// which same is true unchanged. forgotten says that a forgotten visit did perhaps, which may have been at any moment of
+// its stretch.
+func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within time.Duration, same func(n int) bool) (has, forgotten bool,
+	err error) {
 	from, to := at.UnixMilli(), at.Add(within).UnixMilli()
 	err = t.scan(ctx, append([]byte{tableStretch}, resource...), stretchKey(resource, to), func(k, raw []byte) (bool, error) {
 		s, err := decodeStretch(k, raw)
@@ -91,8 +94,8 @@ func (t Txn) HasFound(ctx context.Context, resource string, at time.Time, within
 	return has, forgotten, err
 }
 
-// IsLater reports whether a moment is certainly later than all visits of a resource, the last of which is in the stretch that
-// began at current.
+// IsLater reports whether a moment is certainly later than all visits of a resource, the last of which is in the
+// stretch that began at current.
 func (t Txn) IsLater(resource string, current int64, at time.Time) (bool, error) {
 	s, ok, err := t.stretch(resource, current)
 	if isBad(err) {

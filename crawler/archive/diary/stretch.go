@@ -41,7 +41,8 @@ func begin(resource string, act catalog.Activity) Stretch {
 	start := act.Start.UnixMilli()
 	s := Stretch{
 		Resource: resource, Visits: 1, start: start, firstTook: act.End.UnixMilli() - start,
-		outcome: act.Outcome, class: act.ErrorClass, status: act.Status, why: act.Why, finalURL: act.FinalURL, tls: act.TLS, robots: act.Robots,
+		outcome: act.Outcome, class: act.ErrorClass, status: act.Status, why: act.Why, finalURL: act.FinalURL, tls: act.TLS,
+		robots: act.Robots,
 	}
 	s.last = visit{start, s.firstTook}
 	if s.finalURL == act.URL {
@@ -54,13 +55,14 @@ func begin(resource string, act catalog.Activity) Stretch {
 }
 
 // continues reports whether the visit that would begin another stretch found the same as this one. Explanations, and
-// the queries and tokens of final URLs, may differ: they often hold times, ports or signatures. So may the status if the file is unchanged:
-// whether the server says that (304) or sends the same bytes (200) depends on what it was asked. Those of the first visit
-// stay.
+// the queries and tokens of final URLs, may differ: they often hold times, ports or signatures. So may the status if
+// the file is unchanged: whether the server says that (304) or sends the same bytes (200) depends on what it was asked.
+// Those of the first visit stay.
 func (s Stretch) continues(other Stretch) bool {
 	return s.outcome != catalog.Archived && s.outcome == other.outcome && s.class == other.class &&
 		(s.status == other.status || s.outcome == catalog.Unchanged) &&
-		s.version == other.version && s.tls == other.tls && s.robots == other.robots && alikeURLs(s.finalURL, other.finalURL) && other.start >= s.last.start
+		s.version == other.version && s.tls == other.tls && s.robots == other.robots && alikeURLs(s.finalURL, other.finalURL) &&
+		other.start >= s.last.start
 }
 
 // Start returns the start of the first visit in milliseconds since 1970. With the resource, it identifies the stretch.
@@ -80,7 +82,8 @@ func (s Stretch) Activity(url string) catalog.Activity {
 func (s Stretch) activity(url string, v visit) catalog.Activity {
 	act := catalog.Activity{
 		ID: s.ID(), URL: url, FinalURL: s.finalURL, Start: moment(v.start), End: moment(v.start + v.took),
-		Outcome: s.outcome, ErrorClass: s.class, Status: s.status, Why: s.why, Version: versionID(s.Resource, s.version), TLS: s.tls, Robots: s.robots, Visits: 1,
+		Outcome: s.outcome, ErrorClass: s.class, Status: s.status, Why: s.why, Version: versionID(s.Resource, s.version), TLS: s.tls,
+		Robots: s.robots, Visits: 1,
 	}
 	if v.start == s.start {
 		act.Visits += s.forgotten
@@ -90,8 +93,8 @@ func (s Stretch) activity(url string, v visit) catalog.Activity {
 
 func moment(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// stretchFormat is the first byte of records, behindFormat that of a stretch before which the clock went back. A stretch
-// with an exception from robots.txt has exceptional more.
+// stretchFormat is the first byte of records, behindFormat that of a stretch before which the clock went back. A
+// stretch with an exception from robots.txt has exceptional more.
 const (
 	stretchFormat = 2
 	behindFormat  = 3

@@ -16,8 +16,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// A timeline lists the visits of all resources by time. It is cut into pages, the leaves of a tree whose inner nodes are
-// the database's own: the key of a page has its first visit, and a page that is full is split. The key that is the
+// A timeline lists the visits of all resources by time. It is cut into pages, the leaves of a tree whose inner nodes
+// are the database's own: the key of a page has its first visit, and a page that is full is split. The key that is the
 // table's byte alone names the newest pages, where almost every visit belongs.
 
 // point is a visit on a timeline.
@@ -28,7 +28,8 @@ type point struct {
 }
 
 // outcomes gives each outcome a number of three bits; 0 is any other.
-var outcomes = [...]catalog.Outcome{"", catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.Blocked, catalog.RobotsDenied, catalog.RetryLater}
+var outcomes = [...]catalog.Outcome{"", catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.Blocked, catalog.RobotsDenied,
+	catalog.RetryLater}
 
 const outcomeBits = 3
 
@@ -95,8 +96,8 @@ func decodePage(k, raw []byte) (points []point, err error) {
 	return points, nil
 }
 
-// maxNewest is how many of the newest pages a table's byte names. Visits that run side by side end in another order than
-// they started, so some belong into a page before the newest.
+// maxNewest is how many of the newest pages a table's byte names. Visits that run side by side end in another order
+// than they started, so some belong into a page before the newest.
 const maxNewest = 8
 
 // newest returns the keys of the newest pages of a timeline, newest first, without a gap.

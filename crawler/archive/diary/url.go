@@ -2,8 +2,8 @@ package diary
 
 import "strings"
 
-// alikeURLs reports whether two final URLs differ at most in their queries and in tokens of their paths, which servers make
-// anew for each answer.
+// alikeURLs reports whether two final URLs differ at most in their queries and in tokens of their paths, which servers
+// make anew for each answer.
 func alikeURLs(a, b string) bool {
 	a, _, _ = strings.Cut(a, "?")
 	b, _, _ = strings.Cut(b, "?")
@@ -27,8 +27,8 @@ const (
 	minToken   = 16 // characters
 )
 
-// areTokens reports whether two segments of paths are random texts of the same length that differ in more than half of their places. Names
-// of files are not taken for tokens: what has words changes less often between letters and digits.
+// areTokens reports whether two segments of paths are random texts of the same length that differ in more than half of
+// their places. Names of files are not taken for tokens: what has words changes less often between letters and digits.
 func areTokens(a, b string) bool {
 	if isJWT(a) && isJWT(b) {
 		return true
@@ -45,14 +45,16 @@ func areTokens(a, b string) bool {
 	return 2*differences > len(a)
 }
 
-// isJWT reports whether a segment looks like a JSON Web Token, of which only the time and the signature differ (RFC 7519).
+// isJWT reports whether a segment looks like a JSON Web Token, of which only the time and the signature differ (RFC
+// 7519).
 func isJWT(segment string) bool {
 	return strings.HasPrefix(segment, "eyJ") && strings.Count(segment, ".") == 2
 }
 
-// isRandom reports whether a segment looks like hexadecimal digits, a UUID or base64url: long, and if it has other letters than a to f, often
-// of another kind than the character before. Of base64, six in ten are, of hexadecimal digits with a prefix almost half; of names of data
-// sets with their years, two in ten. What has several separators is more likely a name.
+// isRandom reports whether a segment looks like hexadecimal digits, a UUID or base64url: long, and if it has other
+// letters than a to f, often of another kind than the character before. Of base64, six in ten are, of hexadecimal
+// digits with a prefix almost half; of names of data sets with their years, two in ten. What has several separators is
+// more likely a name.
 func isRandom(segment string) bool {
 	const lower, upper, digit = 1, 2, 3
 	kind, changes, n, hexadecimal := 0, 0, 0, true

@@ -24,7 +24,8 @@ func TestEventsAreNumberedWithoutGapsAndReadInBothDirections(t *testing.T) {
 		e := Event{Kinds: Rows, At: at, Resource: resource, N: i}
 		scopes := []Scope{OfResource(resource)}
 		if i%100 == 50 {
-			e = Event{Kinds: Licence, At: at.Add(-time.Hour), N: -1, Dataset: "http://p.example/d", Portal: "http://p.example/", From: "a", To: strings.Repeat("é", 800)}
+			e = Event{Kinds: Licence, At: at.Add(-time.Hour), N: -1, Dataset: "http://p.example/d", Portal: "http://p.example/", From: "a",
+				To: strings.Repeat("é", 800)}
 			scopes = []Scope{OfDataset("http://p.example/d"), OfPortal("http://p.example/")}
 		}
 		if err := db.Update(t.Context(), func(txn *kv.Txn) error { return Txn{txn}.Add(e, scopes...) }); err != nil {
@@ -39,7 +40,8 @@ func TestEventsAreNumberedWithoutGapsAndReadInBothDirections(t *testing.T) {
 			t.Errorf("%d versions, %v", n, err)
 		}
 		some, err := log.Range(t.Context(), 48, 52)
-		if err != nil || len(some) != 4 || some[0].N != 48 || some[0].VersionID() != resource+"_48" || some[2].Dataset != "http://p.example/d" || some[2].To != strings.Repeat("é", 500) || some[3].Seq != 51 {
+		if err != nil || len(some) != 4 || some[0].N != 48 || some[0].VersionID() != resource+"_48" ||
+			some[2].Dataset != "http://p.example/d" || some[2].To != strings.Repeat("é", 500) || some[3].Seq != 51 {
 			t.Errorf("%+v, %v", some, err)
 		}
 		if empty, err := log.Range(t.Context(), 300, 400); err != nil || len(empty) != 0 {
@@ -68,7 +70,8 @@ func TestEventsAreNumberedWithoutGapsAndReadInBothDirections(t *testing.T) {
 func TestKindsAreReadAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]Kind{
-		"": Usual, "schema": Schema, "Schema, gone": Schema | Gone, "license": Licence, "all": Usual | Past, "past,new": Past | New, ",": Usual,
+		"": Usual, "schema": Schema, "Schema, gone": Schema | Gone, "license": Licence, "all": Usual | Past, "past,new": Past | New,
+		",": Usual,
 	} {
 		if got, err := ParseKinds(words); err != nil || got != want {
 			t.Errorf("%q: %v, %v; want %v", words, got.Names(), err, want.Names())
@@ -77,7 +80,8 @@ func TestKindsAreReadAsTheyAreWritten(t *testing.T) {
 	if k, err := ParseKinds(strings.Join((Usual | Past).Names(), ",")); err != nil || k != Usual|Past {
 		t.Errorf("%v, %v", k.Names(), err)
 	}
-	if _, err := ParseKinds("schema,size"); err == nil || !strings.Contains(err.Error(), `"size"`) || !strings.Contains(err.Error(), "shrunk") {
+	if _, err := ParseKinds("schema,size"); err == nil || !strings.Contains(err.Error(), `"size"`) ||
+		!strings.Contains(err.Error(), "shrunk") {
 		t.Errorf("an unknown kind: %v", err)
 	}
 }

@@ -18,7 +18,8 @@ func IsOwn(ctx context.Context, err error) bool {
 		return true
 	}
 	for _, own := range []error{
-		kv.ErrDiskFull, kv.ErrWritesStopped, kv.ErrClosed, kv.ErrDamaged, kv.ErrReadOnly, triplestore.ErrClosed, triplestore.ErrDamaged, fs.ErrClosed,
+		kv.ErrDiskFull, kv.ErrWritesStopped, kv.ErrClosed, kv.ErrDamaged, kv.ErrReadOnly, triplestore.ErrClosed, triplestore.ErrDamaged,
+		fs.ErrClosed,
 	} {
 		if errors.Is(err, own) {
 			return true

@@ -50,7 +50,8 @@ func Parse(text string) (h Hook, err error) {
 		return h, errors.New("a hook is about one of url, dataset, portal and q")
 	}
 	h.URL = address
-	h.Select = catalog.EventQuery{URL: q.Get("url"), Dataset: q.Get("dataset"), Portal: q.Get("portal"), Text: q.Get("q"), Kinds: strings.Join(q["kind"], ",")}
+	h.Select = catalog.EventQuery{URL: q.Get("url"), Dataset: q.Get("dataset"), Portal: q.Get("portal"), Text: q.Get("q"),
+		Kinds: strings.Join(q["kind"], ",")}
 	if _, err := events.ParseKinds(h.Select.Kinds); err != nil {
 		return h, err
 	}

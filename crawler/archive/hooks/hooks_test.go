@@ -100,7 +100,8 @@ func (b *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	var change events.Change
-	if err := json.Unmarshal(body, &change); err != nil || bytes.Count(body, []byte("\n")) != 1 || r.Method != "POST" || r.URL.Path != "/in" {
+	if err := json.Unmarshal(body, &change); err != nil || bytes.Count(body, []byte("\n")) != 1 || r.Method != "POST" ||
+		r.URL.Path != "/in" {
 		b.faults = append(b.faults, r.Method+" "+r.URL.Path+" "+string(body))
 	}
 	b.got = append(b.got, change.Event)
@@ -109,7 +110,8 @@ func (b *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func sender(t *testing.T, log *memory, logs io.Writer, hooks ...string) *Sender {
 	t.Helper()
-	o := Options{Log: log, Client: http.DefaultClient, Mint: ns.Mint{Base: "http://archive.example/"}, Secret: secret, Poll: time.Millisecond, MinPause: time.Millisecond, MaxPause: 4 * time.Millisecond,
+	o := Options{Log: log, Client: http.DefaultClient, Mint: ns.Mint{Base: "http://archive.example/"}, Secret: secret,
+		Poll: time.Millisecond, MinPause: time.Millisecond, MaxPause: 4 * time.Millisecond,
 		Logger: slog.New(slog.NewTextHandler(logs, nil))}
 	for _, text := range hooks {
 		h, err := Parse(text)
@@ -190,7 +192,8 @@ func TestAHookGoesOnWhereItWas(t *testing.T) {
 	if err := sender(t, log, io.Discard, hook).Run(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(box.got, []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) || len(slices.Compact(slices.Sorted(slices.Values(box.ids)))) != 10 || len(box.faults) > 0 {
+	if !slices.Equal(box.got, []uint64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}) || len(slices.Compact(slices.Sorted(slices.Values(box.ids)))) != 10 ||
+		len(box.faults) > 0 {
 		t.Errorf("afterwards: %v, %q, %q", box.got, box.ids, box.faults)
 	}
 }
@@ -198,15 +201,18 @@ func TestAHookGoesOnWhereItWas(t *testing.T) {
 func TestWhatAHookIsGivenAsAndWhatNot(t *testing.T) {
 	t.Parallel()
 	h, err := Parse(" https://a.example/in?x=1 portal=http%3A%2F%2Fp.example%2F&kind=schema&kind=gone")
-	if err != nil || h.URL != "https://a.example/in?x=1" || h.Select != (catalog.EventQuery{Portal: "http://p.example/", Kinds: "schema,gone"}) {
+	if err != nil || h.URL != "https://a.example/in?x=1" ||
+		h.Select != (catalog.EventQuery{Portal: "http://p.example/", Kinds: "schema,gone"}) {
 		t.Errorf("%+v, %v", h, err)
 	}
-	for _, bad := range []string{"", "a.example/in", "ftp://a.example/", "https:///x", "https://a.example/ colour=red", "https://a.example/ kind=colour", "https://a.example/ url=http://b.example/&q=trees", "https://a.example/ %zz"} {
+	for _, bad := range []string{"", "a.example/in", "ftp://a.example/", "https:///x", "https://a.example/ colour=red",
+		"https://a.example/ kind=colour", "https://a.example/ url=http://b.example/&q=trees", "https://a.example/ %zz"} {
 		if h, err := Parse(bad); err == nil {
 			t.Errorf("%q: %+v", bad, h)
 		}
 	}
-	for text, want := range map[string]string{"whsec_" + base64.StdEncoding.EncodeToString(secret) + "\n": string(secret), "0123456789abcdef ": "0123456789abcdef", "short": "", "whsec_%%": ""} {
+	for text, want := range map[string]string{"whsec_" + base64.StdEncoding.EncodeToString(secret) + "\n": string(secret),
+		"0123456789abcdef ": "0123456789abcdef", "short": "", "whsec_%%": ""} {
 		if got, err := ParseSecret(text); string(got) != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v", text, got, err)
 		}

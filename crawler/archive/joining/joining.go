@@ -1,9 +1,9 @@
 // Package joining keeps the index of joinable columns (package joins) and its triples in step with the versions.
 //
 // The transaction that makes a version only marks it (Mark). Join later adds marked versions to the index, many in one
-// transaction and more in one pass over the index, and removes the versions that they replace, so only the latest version of a resource is indexed. What
-// Join reads and compares blocks no other writer. A version that cannot be indexed is given up and listed as an
-// internal failure.
+// transaction and more in one pass over the index, and removes the versions that they replace, so only the latest
+// version of a resource is indexed. What Join reads and compares blocks no other writer. A version that cannot be
+// indexed is given up and listed as an internal failure.
 package joining
 
 import (
@@ -30,8 +30,9 @@ import (
 // table is the first byte of the marks' keys in the archive's keyspace: resource id, N -> nothing.
 const table = 'j'
 
-// Bounds of one Join, and of its transactions. A Join reads most of the index's postings if it adds a few hundred versions
-// or more, so the more it adds, the less each costs in a large archive. What it reads takes about 100 bytes a hash.
+// Bounds of one Join, and of its transactions. A Join reads most of the index's postings if it adds a few hundred
+// versions or more, so the more it adds, the less each costs in a large archive. What it reads takes about 100 bytes a
+// hash.
 const (
 	MaxVersions = 2048
 	maxHashes   = 1 << 19
@@ -105,8 +106,8 @@ func (q *Queue) forget(versions ...joins.Replacement) {
 	}
 }
 
-// Join adds some of the marked versions to the index, with their triples, at most MaxVersions. It returns their number, 0
-// if none is marked.
+// Join adds some of the marked versions to the index, with their triples, at most MaxVersions. It returns their number,
+// 0 if none is marked.
 func (q *Queue) Join(ctx context.Context) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -185,7 +186,8 @@ func eachMark(ctx context.Context, txn *kv.Txn, from []byte, f func(mark []byte)
 	})
 }
 
-// write commits an update of the index with its triples, drops marks, and the sketches of versions that leave the index.
+// write commits an update of the index with its triples, drops marks, and the sketches of versions that leave the
+// index.
 func (q *Queue) write(ctx context.Context, update *joins.Update, marks [][]byte, taken []joins.Replacement) error {
 	before, after := make([][]term.Quad, len(update.Changes)), make([][]term.Quad, len(update.Changes))
 	quads := 0

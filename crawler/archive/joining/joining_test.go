@@ -125,7 +125,8 @@ func TestAVersionWhoseRecordIsDamagedHoldsUpNoOtherInTheIndexOfColumns(t *testin
 	w := newWorld(t)
 	for i := range 5 {
 		url := fmt.Sprintf("http://data.example/%d.csv", i)
-		w.visit(url, "code\n"+strings.ReplaceAll("A%B%C%D%E%F%G%H%", "%", "x\n")+fmt.Sprint("Z", i, "\n"), day.Add(time.Duration(i)*time.Minute))
+		w.visit(url, "code\n"+strings.ReplaceAll("A%B%C%D%E%F%G%H%", "%", "x\n")+fmt.Sprint("Z", i, "\n"),
+			day.Add(time.Duration(i)*time.Minute))
 	}
 	id, err := records.ResourceID("http://data.example/2.csv")
 	if err != nil {
@@ -188,7 +189,8 @@ func TestAVersionThatIsTooMuchForOneTransactionIsTakenInApart(t *testing.T) {
 	if err := joining.JoinApart(q, t.Context(), w.onlyMark(q)); err != nil || q.Len() != 0 {
 		t.Fatalf("%d versions wait, %v", q.Len(), err)
 	}
-	if got, err := w.Joins(t.Context(), w.latest(towns)); err != nil || len(got) != 1 || got[0].Containment != 0.6667 || got[0].Other.Version != w.latest(file) {
+	if got, err := w.Joins(t.Context(), w.latest(towns)); err != nil || len(got) != 1 || got[0].Containment != 0.6667 ||
+		got[0].Other.Version != w.latest(file) {
 		t.Errorf("joins %+v, %v", got, err)
 	}
 }

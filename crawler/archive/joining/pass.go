@@ -152,7 +152,9 @@ func columnsOf(version string, in *inspect.Inside) (all []joins.Column) {
 			for j, c := range t.Columns {
 				at++
 				if packed.Joinable(c) {
-					all = append(all, joins.Column{Place: joins.Place{Version: version, Member: member, Table: i, Column: j}, At: at - 1, Name: c.Name, Distinct: c.Distinct, Key: c.Unique, Sketch: c.Sketch})
+					all = append(all,
+						joins.Column{Place: joins.Place{Version: version, Member: member, Table: i, Column: j}, At: at - 1, Name: c.Name,
+							Distinct: c.Distinct, Key: c.Unique, Sketch: c.Sketch})
 				}
 			}
 		}

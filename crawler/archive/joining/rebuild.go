@@ -18,8 +18,8 @@ const (
 	format    = "1" // see crawler/archive/joins/FORMAT.md
 )
 
-// Open counts the marked versions. If there is no index, or one of another format, it calls rebuild first. It starts over
-// if it was interrupted, and is quick if there is nothing to do. Nothing else may write meanwhile.
+// Open counts the marked versions. If there is no index, or one of another format, it calls rebuild first. It starts
+// over if it was interrupted, and is quick if there is nothing to do. Nothing else may write meanwhile.
 func (q *Queue) Open(ctx context.Context) error {
 	var written []byte
 	err := q.db.View(func(txn *kv.Txn) (err error) {

@@ -10,8 +10,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Remove takes a version out of the index, with its triples and sketches, or out of the queue if it waits there. It does
-// nothing if the version is in neither.
+// Remove takes a version out of the index, with its triples and sketches, or out of the queue if it waits there. It
+// does nothing if the version is in neither.
 func (q *Queue) Remove(ctx context.Context, version string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -9,11 +9,11 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The sets that a column is compared with, their sketches and the matches of their columns are anywhere in the database,
-// and one read of each decompresses a block. Many versions of a pass need the same ones. So Read finds the candidates of
-// all columns among the sets that there are, compares the sketches, and keeps the sets and matches that the updates will
-// need, each in the order of keys. An update adds the sets that are new since then. In a small index that is no gain, since
-// postings are gone through twice.
+// The sets that a column is compared with, their sketches and the matches of their columns are anywhere in the
+// database, and one read of each decompresses a block. Many versions of a pass need the same ones. So Read finds the
+// candidates of all columns among the sets that there are, compares the sketches, and keeps the sets and matches that
+// the updates will need, each in the order of keys. An update adds the sets that are new since then. In a small index
+// that is no gain, since postings are gone through twice.
 
 // Bounds of what Read finds out; updates do the rest.
 const (

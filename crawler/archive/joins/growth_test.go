@@ -54,10 +54,11 @@ func whole(pool uint64, n int) []uint64 {
 var worlds = map[string]func(rng *rand.Rand, n int) [][]uint64{
 	// A series of one publisher: the same codes and cities, almost the same row numbers, and some of the same stations.
 	"one series": func(rng *rand.Rand, n int) [][]uint64 {
-		return [][]uint64{whole(1, 400), sample(rng, 2, 1100, 5000), whole(3, 8), append(whole(4, 1040+rng.IntN(20)), uint64(5)<<32|uint64(n))}
+		return [][]uint64{whole(1, 400), sample(rng, 2, 1100, 5000), whole(3, 8),
+			append(whole(4, 1040+rng.IntN(20)), uint64(5)<<32|uint64(n))}
 	},
-	// The tables of the pipeline's benchmark (distinctTable): codes that are the same in one of 11,492 tables, names and
-	// stations of families of twenty, and counts that any two tables share a few of.
+	// The tables of the pipeline's benchmark (distinctTable): codes that are the same in one of 11,492 tables, names
+	// and stations of families of twenty, and counts that any two tables share a few of.
 	"pipeline": func(rng *rand.Rand, n int) [][]uint64 {
 		const rows = 700
 		family := uint64(n / 20)
@@ -77,16 +78,17 @@ var worlds = map[string]func(rng *rand.Rand, n int) [][]uint64{
 	// values are not.
 	"many series": func(rng *rand.Rand, n int) [][]uint64 {
 		series := uint64(n%100 + n/1000*100 + 1)
-		return [][]uint64{sample(rng, series<<8, 650, 300), sample(rng, series<<8|1, 1100, 5000), whole(series<<8|2, 8), whole(uint64(n+1)<<8|3, 500)}
+		return [][]uint64{sample(rng, series<<8, 650, 300), sample(rng, series<<8|1, 1100, 5000), whole(series<<8|2, 8),
+			whole(uint64(n+1)<<8|3, 500)}
 	},
 }
 
-// BenchmarkGrowth reports the cost of a table in an index of some size, in a database on disk that has the sketches, too,
-// for updates of 200 tables, five in a pass: its processor time, also in multiples of compressing a table of 50 KB with
-// gzip -6; how many matches a table has and their average score; and how many older tables the matches of a new one
-// change. Tables come in a random order between one half of a size and the whole, as they do when hosts are crawled.
-// Run it once: -benchtime 1x. For many series it also reports the cost in an index with the postings of another hundred
-// thousand tables.
+// BenchmarkGrowth reports the cost of a table in an index of some size, in a database on disk that has the sketches,
+// too, for updates of 200 tables, five in a pass: its processor time, also in multiples of compressing a table of 50 KB
+// with gzip -6; how many matches a table has and their average score; and how many older tables the matches of a new
+// one change. Tables come in a random order between one half of a size and the whole, as they do when hosts are
+// crawled. Run it once: -benchtime 1x. For many series it also reports the cost in an index with the postings of
+// another hundred thousand tables.
 func BenchmarkGrowth(b *testing.B) {
 	for _, world := range []string{"one series", "many series", "pipeline"} {
 		b.Run(world, func(b *testing.B) {
@@ -143,7 +145,9 @@ func (g *growth) to(size int) {
 			r := Replacement{New: fmt.Sprintf("%024x_0", g.rng.Uint64())}
 			for c, values := range g.table(g.rng, g.next(g.tables+len(some), size)) {
 				s := hashed(values)
-				r.Columns = append(r.Columns, Column{Place: Place{Version: r.New, Column: c}, Name: fmt.Sprint("column ", c), Distinct: int64(len(s)), Key: c == 0 || c == 3, Sketch: s})
+				r.Columns = append(r.Columns,
+					Column{Place: Place{Version: r.New, Column: c}, Name: fmt.Sprint("column ", c), Distinct: int64(len(s)), Key: c == 0 ||
+						c == 3, Sketch: s})
 			}
 			some = append(some, r)
 		}
@@ -305,7 +309,8 @@ func gzipTime() time.Duration {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var table bytes.Buffer
 	for table.Len() < 50_000 {
-		fmt.Fprintf(&table, "%d,2026-%02d-%02d,S%04d,%.1f,%d,%.2f\n", table.Len(), 1+rng.IntN(12), 1+rng.IntN(28), rng.IntN(5000), rng.Float64()*40-10, rng.IntN(100), 950+rng.Float64()*80)
+		fmt.Fprintf(&table, "%d,2026-%02d-%02d,S%04d,%.1f,%d,%.2f\n", table.Len(), 1+rng.IntN(12), 1+rng.IntN(28), rng.IntN(5000),
+			rng.Float64()*40-10, rng.IntN(100), 950+rng.Float64()*80)
 	}
 	const times = 20
 	out := gzip.NewWriter(io.Discard)

@@ -86,8 +86,8 @@ func (p *Pass) Read(txn *kv.Txn, samples Samples, replacements []Replacement) er
 }
 
 // Prepare computes what replacements, one after the other, change in the index. It only reads from txn, which must see
-// the updates of the pass so far. samples must know the columns of all versions in the index. The update must be written
-// and Committed before the next Prepare. After an error, the pass must be discarded.
+// the updates of the pass so far. samples must know the columns of all versions in the index. The update must be
+// written and Committed before the next Prepare. After an error, the pass must be discarded.
 func (p *Pass) Prepare(txn *kv.Txn, samples Samples, replacements []Replacement) (*Update, error) {
 	u := p.update(txn, samples)
 	u.cursor = txn.Cursor(kv.SpaceJoins)

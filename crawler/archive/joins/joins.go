@@ -7,10 +7,10 @@
 // profiles of the versions, follows them later, and can be rebuilt.
 //
 // Results are estimates. Among columns of fewer than 192 distinct values (csvprofile.WholeSketch) the containments are
-// exact; among larger columns of similar size, a containment of one half is estimated within a few percent; the more the
-// sizes differ, the rougher the estimate. Columns of up to 64 values always find each other; one of five may miss one of
-// 160. A column of 50 values is found in one of 5,000, but not in one of 100,000. Work and space for one version are
-// bounded, whatever its tables are.
+// exact; among larger columns of similar size, a containment of one half is estimated within a few percent; the more
+// the sizes differ, the rougher the estimate. Columns of up to 64 values always find each other; one of five may miss
+// one of 160. A column of 50 values is found in one of 5,000, but not in one of 100,000. Work and space for one version
+// are bounded, whatever its tables are.
 package joins
 
 import (
@@ -61,7 +61,8 @@ func (m Match) score() float64 { return max(m.Containment, m.Reverse) + m.Jaccar
 
 // reversed returns the match as seen from the other column.
 func (m Match) reversed() Match {
-	return Match{Column: m.Other, Name: m.OtherName, Other: m.Column, OtherName: m.Name, Containment: m.Reverse, Reverse: m.Containment, Jaccard: m.Jaccard}
+	return Match{Column: m.Other, Name: m.OtherName, Other: m.Column, OtherName: m.Name, Containment: m.Reverse, Reverse: m.Containment,
+		Jaccard: m.Jaccard}
 }
 
 const (
@@ -72,8 +73,8 @@ const (
 	shareUnit  = 1e4
 )
 
-// compare estimates the overlap of two columns from that of their sketches, and reports whether they match. Up to the lower
-// of the two sketches' greatest hashes, both are complete samples.
+// compare estimates the overlap of two columns from that of their sketches, and reports whether they match. Up to the
+// lower of the two sketches' greatest hashes, both are complete samples.
 func compare(a, b Column, o overlap) (m Match, ok bool) {
 	m = Match{Column: a.Place, Name: a.Name, Other: b.Place, OtherName: b.Name}
 	if o.both == 0 {
@@ -98,8 +99,8 @@ func informative(a, b Column) bool {
 // weak reports whether shared values say little about two columns, since many tables have the same few values.
 func weak(a, b Column) bool { return !a.Key && !b.Key && min(a.Distinct, b.Distinct) < fewValues }
 
-// enough reports whether a containment reaches the threshold. A containment that was estimated from n hashes of a sketch
-// that has so many may be one standard error below, since the true one may then be above.
+// enough reports whether a containment reaches the threshold. A containment that was estimated from n hashes of a
+// sketch that has so many may be one standard error below, since the true one may then be above.
 func enough(share float64, n, of int32) bool {
 	if n == of && n < csvprofile.WholeSketch {
 		return share >= Threshold

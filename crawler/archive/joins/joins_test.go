@@ -107,7 +107,8 @@ func columnsOf(t testing.TB, version string, columns ...[]string) (all []Column)
 	}
 	for i, c := range p.Columns {
 		if packed.Joinable(c) {
-			all = append(all, Column{Place: Place{Version: version, Column: i}, Name: c.Name, Distinct: c.Distinct, Key: c.Unique, Sketch: c.Sketch})
+			all = append(all, Column{Place: Place{Version: version, Column: i}, Name: c.Name, Distinct: c.Distinct, Key: c.Unique,
+				Sketch: c.Sketch})
 		}
 	}
 	return all
@@ -131,14 +132,16 @@ func TestPlantedJoinsAreFound(t *testing.T) {
 	for pool := range 8 {
 		size := []int{50, 300, 2000, 8000}[pool%4]
 		pooled := words(fmt.Sprintf("p%d key", pool), 0, size)
-		for n, plan := range []struct{ share, foreign float64 }{{1, 0}, {0.9, 0}, {0.75, 0.2}, {0.3, 0}, {0.15, 0.5}, {1, 0.7}, {0.65, 0.3}, {0.1, 0.9}} {
+		for n, plan := range []struct{ share, foreign float64 }{{1, 0}, {0.9, 0}, {0.75, 0.2}, {0.3, 0}, {0.15, 0.5}, {1, 0.7}, {0.65, 0.3},
+			{0.1, 0.9}} {
 			version := fmt.Sprintf("%d-%d", pool, n)
 			rng.Shuffle(len(pooled), func(i, j int) { pooled[i], pooled[j] = pooled[j], pooled[i] })
 			own := int(plan.share * float64(size))
 			values := append(slices.Clone(pooled[:own]), words("own "+version, 0, int(float64(own)*plan.foreign/(1-plan.foreign)))...)
 			var count, number, yes []string
 			for i := range values {
-				count, number, yes = append(count, fmt.Sprint(rng.IntN(900))), append(number, fmt.Sprint(i+1)), append(yes, []string{"yes", "no"}[rng.IntN(2)])
+				count, number, yes = append(count, fmt.Sprint(rng.IntN(900))), append(number, fmt.Sprint(i+1)),
+					append(yes, []string{"yes", "no"}[rng.IntN(2)])
 			}
 			columns := columnsOf(t, version, values, count, number, yes)
 			put(t, db, "", version, columns...)
@@ -177,7 +180,8 @@ func TestPlantedJoinsAreFound(t *testing.T) {
 		}
 	}
 	precision, recall := float64(right)/float64(right+wrong), float64(right)/float64(right+missed)
-	t.Logf("%d tables: %d joins found, %d wrong, %d missed: precision %.3f, recall %.3f", len(keys), right, wrong, missed, precision, recall)
+	t.Logf("%d tables: %d joins found, %d wrong, %d missed: precision %.3f, recall %.3f", len(keys), right, wrong, missed, precision,
+		recall)
 	if precision < 0.95 || recall < 0.95 {
 		t.Errorf("precision %.3f, recall %.3f", precision, recall)
 	}
@@ -320,7 +324,8 @@ func TestManyAtOnceIsOneAfterTheOther(t *testing.T) {
 		versions[file]++
 		if rng.IntN(9) > 0 {
 			from := rng.IntN(3) * 10
-			r.Columns = columnsOf(t, r.New, words("a", from, from+40), words("b", rng.IntN(30), 50), words("alone "+r.New, 0, 1+rng.IntN(20)), words("a", 0, 40))
+			r.Columns = columnsOf(t, r.New, words("a", from, from+40), words("b", rng.IntN(30), 50),
+				words("alone "+r.New, 0, 1+rng.IntN(20)), words("a", 0, 40))
 		}
 		put(t, one, r.Old, r.New, r.Columns...)
 		if batch = append(batch, r); len(batch) > rng.IntN(60) {
@@ -356,7 +361,8 @@ func filedUnder(t testing.TB, db *kv.DB) map[uint32][]number {
 			if high != part {
 				part, low = high, part
 			}
-			if len(v) == 0 || !slices.IsSortedFunc(array, comparePairs) || array[len(array)-1].hash > high || low > 0 && array[0].hash <= low {
+			if len(v) == 0 || !slices.IsSortedFunc(array, comparePairs) || array[len(array)-1].hash > high || low > 0 &&
+				array[0].hash <= low {
 				t.Errorf("array %d of partition %x is out of order, or of its bounds", id, high)
 			}
 			return true, nil

@@ -114,7 +114,8 @@ func bestCandidates(list []candidate, n int) []candidate {
 func matchMembers(c Column, s *set) (found matches) {
 	for _, other := range s.members {
 		if informative(c, other) && !other.sameTable(c.Place) {
-			found.add(Match{Column: c.Place, Name: c.Name, Other: other.Place, OtherName: other.Name, Containment: 1, Reverse: 1, Jaccard: 1}, weak(c, other))
+			found.add(Match{Column: c.Place, Name: c.Name, Other: other.Place, OtherName: other.Name, Containment: 1, Reverse: 1,
+				Jaccard: 1}, weak(c, other))
 		}
 	}
 	return found
@@ -289,8 +290,8 @@ func (u *Update) addMatch(m Match) error {
 	return nil
 }
 
-// Without returns the matches that are not among others. If most are, in the same order, it takes a time in proportion to
-// their number.
+// Without returns the matches that are not among others. If most are, in the same order, it takes a time in proportion
+// to their number.
 func Without(matches, others []Match) (rest []Match) {
 	if len(others) == 0 {
 		return matches
@@ -311,5 +312,6 @@ func compareMatches(a, b Match) int {
 }
 
 func comparePlaces(a, b Place) int {
-	return cmp.Or(cmp.Compare(a.Version, b.Version), cmp.Compare(a.Member, b.Member), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
+	return cmp.Or(cmp.Compare(a.Version, b.Version), cmp.Compare(a.Member, b.Member), cmp.Compare(a.Table, b.Table),
+		cmp.Compare(a.Column, b.Column))
 }

@@ -9,8 +9,8 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 )
 
-// TestASketchOfAnOlderProgramMatchesThatOfTheSameValues compares sketches whose hashes all have 26 bits with those of today,
-// whose last ones have fewer.
+// TestASketchOfAnOlderProgramMatchesThatOfTheSameValues compares sketches whose hashes all have 26 bits with those of
+// today, whose last ones have fewer.
 func TestASketchOfAnOlderProgramMatchesThatOfTheSameValues(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(9, 4))
@@ -25,7 +25,8 @@ func TestASketchOfAnOlderProgramMatchesThatOfTheSameValues(t *testing.T) {
 		a := Column{Place: Place{Version: "a_0"}, Distinct: int64(values), Key: true, Sketch: older}
 		b := Column{Place: Place{Version: "b_0"}, Distinct: int64(values), Key: true, Sketch: now}
 		for _, pair := range [][2]Column{{a, b}, {b, a}} {
-			if m, ok := compare(pair[0], pair[1], overlapOf(pair[0].Sketch, pair[1].Sketch)); !ok || m.Containment < .98 || m.Reverse < .98 {
+			if m, ok := compare(pair[0], pair[1], overlapOf(pair[0].Sketch, pair[1].Sketch)); !ok || m.Containment < .98 ||
+				m.Reverse < .98 {
 				t.Errorf("%d values: %+v, %v; want all of them in both", values, m, ok)
 			}
 		}

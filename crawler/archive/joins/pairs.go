@@ -10,8 +10,8 @@ import (
 
 // An array of pairs is stored as: their number (uvarint), the lowest set number without the bit removed (uvarint), the
 // bytes of a number (1 byte), and for each pair the difference of its hash >> coarse to that of the one before
-// (uvarint), and its set's number, less the lowest, as so many bytes, little-endian, shifted left by one; the lowest bit
-// is the bit removed.
+// (uvarint), and its set's number, less the lowest, as so many bytes, little-endian, shifted left by one; the lowest
+// bit is the bit removed.
 const coarse = 6 // low bits that are zero in all hashes that sets are filed under
 
 // appendPairs appends sorted pairs.

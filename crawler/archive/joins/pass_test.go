@@ -49,7 +49,9 @@ func TestAPassMakesTheIndexThatSingleUpdatesMake(t *testing.T) {
 			if rng.IntN(10) > 0 { // the others have no columns any more
 				for c, values := range worlds["many series"](rng, n%7) {
 					s := hashed(values)
-					r.Columns = append(r.Columns, Column{Place: Place{Version: r.New, Column: c}, Name: fmt.Sprint("column ", c), Distinct: int64(len(s)), Key: c == 0 || c == 3, Sketch: s})
+					r.Columns = append(r.Columns,
+						Column{Place: Place{Version: r.New, Column: c}, Name: fmt.Sprint("column ", c), Distinct: int64(len(s)),
+							Key: c == 0 || c == 3, Sketch: s})
 				}
 			}
 			all = append(all, r)
@@ -110,7 +112,9 @@ func TestWhatReadFoundOutIsWhatUpdatesFind(t *testing.T) {
 			}
 			for c, pool := range []uint64{1, 2 + uint64(n/60)} {
 				s := hashed(sample(rng, pool, 700, 900))
-				r.Columns = append(r.Columns, Column{Place: Place{Version: r.New, Column: c}, Name: fmt.Sprint("column ", c), Distinct: int64(len(s)), Key: true, Sketch: s})
+				r.Columns = append(r.Columns,
+					Column{Place: Place{Version: r.New, Column: c}, Name: fmt.Sprint("column ", c), Distinct: int64(len(s)), Key: true,
+						Sketch: s})
 			}
 			all = append(all, r)
 		}
@@ -132,7 +136,8 @@ func TestWhatReadFoundOutIsWhatUpdatesFind(t *testing.T) {
 			}
 		}
 		if (judged > 0) != (round > 0) || round > 0 && (len(pass.ahead.sets) == 0 || len(pass.ahead.matches) == 0) {
-			t.Errorf("round %d: Read compared %d candidates, and kept %d sets and the matches of %d versions", round, judged, len(pass.ahead.sets), len(pass.ahead.matches))
+			t.Errorf("round %d: Read compared %d candidates, and kept %d sets and the matches of %d versions", round, judged,
+				len(pass.ahead.sets), len(pass.ahead.matches))
 		}
 		for some := range slices.Chunk(all, 7) {
 			update(t, shared, pass, samples, some)

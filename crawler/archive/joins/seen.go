@@ -10,8 +10,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// A version that leaves the index must leave the matches of others. Most matches are mutual, so its own matches name the
-// others. tableSeen lists the rest: those whose matches name it while its own had no room for them, or no longer have.
+// A version that leaves the index must leave the matches of others. Most matches are mutual, so its own matches name
+// the others. tableSeen lists the rest: those whose matches name it while its own had no room for them, or no longer
+// have.
 
 // named yields the versions that matches name, each once.
 func named(list []Match) iter.Seq[string] {

@@ -28,7 +28,9 @@ type Pass struct {
 
 // NewPass returns a pass that knows nothing of the index yet.
 func NewPass() *Pass {
-	return &Pass{postings: newPostings(), sets: map[number]*set{}, prints: map[fingerprint]number{}, sketches: map[number]csvprofile.Sketch{}, heads: heads{}, coming: map[string][]arrival{}, known: map[string][]Match{}, ahead: newAhead()}
+	return &Pass{postings: newPostings(), sets: map[number]*set{}, prints: map[fingerprint]number{},
+		sketches: map[number]csvprofile.Sketch{}, heads: heads{}, coming: map[string][]arrival{}, known: map[string][]Match{},
+		ahead: newAhead()}
 }
 
 // Update is what replacements change in the index.
@@ -140,7 +142,8 @@ func (u *Update) Write(txn *kv.Txn) error {
 		}
 	}
 	for print := range u.printed {
-		if err := t.setNumbers(pkey(print), slices.DeleteFunc([]number{u.prints[print]}, func(n number) bool { return n == 0 })); err != nil {
+		if err := t.setNumbers(pkey(print),
+			slices.DeleteFunc([]number{u.prints[print]}, func(n number) bool { return n == 0 })); err != nil {
 			return err
 		}
 	}

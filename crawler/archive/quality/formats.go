@@ -35,7 +35,8 @@ var formats = []struct {
 	{format{"XLSX", true, true}, "xlsx application/vnd.openxmlformats-officedocument.spreadsheetml.sheet excelx"},
 	{format{"DOCX", true, false}, "docx application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
 	{format{"PPTX", true, false}, "pptx application/vnd.openxmlformats-officedocument.presentationml.presentation"},
-	{format{"XLS", false, true}, "xls excel xlsm xlsb application/vnd.ms-excel application/msexcel application/excel application/x-msexcel"},
+	{format{"XLS", false, true},
+		"xls excel xlsm xlsb application/vnd.ms-excel application/msexcel application/excel application/x-msexcel"},
 	{format{"DOC", false, false}, "doc word application/msword"},
 	{format{"PPT", false, false}, "ppt application/vnd.ms-powerpoint"},
 	{format{"PDF", true, false}, "pdf application/pdf pdfa1a pdfa1b pdf/a"},
@@ -50,7 +51,8 @@ var formats = []struct {
 	{format{"WMS", true, true}, "wms wms_srvc ogc:wms"},
 	{format{"WFS", true, true}, "wfs wfs_srvc ogc:wfs"},
 	{format{"WMTS", true, true}, "wmts wmts_srvc"},
-	{format{"SPARQL", true, true}, "sparql sparqlq sparqlqres application/sparql-query application/sparql-results+json application/sparql-results+xml"},
+	{format{"SPARQL", true, true},
+		"sparql sparqlq sparqlqres application/sparql-query application/sparql-results+json application/sparql-results+xml"},
 	{format{"NetCDF", true, true}, "nc netcdf net_cdf application/x-netcdf application/netcdf"},
 	{format{"HDF", true, true}, "hdf hdf5 h5 application/x-hdf application/x-hdf5"},
 	{format{"Parquet", true, true}, "parquet application/vnd.apache.parquet application/parquet"},
@@ -149,8 +151,10 @@ func sameFormat(declared []string, found string) bool {
 		switch {
 		case f.name == "ZIP" && (g.name == "Shapefile" || g.name == "GTFS"), // these are zip files
 			f.name == "JSON" && (g.name == "GeoJSON" || g.name == "JSON-LD"), f.name == "GeoJSON" && g.name == "JSON",
-			f.name == "XML" && (g.name == "KML" || g.name == "GML" || g.name == "GPX" || g.name == "SDMX" || g.name == "RSS" || g.name == "Atom"),
-			g.name == "XML" && (f.name == "KML" || f.name == "GML" || f.name == "GPX" || f.name == "RDF/XML" || f.name == "RSS" || f.name == "Atom"),
+			f.name == "XML" &&
+				(g.name == "KML" || g.name == "GML" || g.name == "GPX" || g.name == "SDMX" || g.name == "RSS" || g.name == "Atom"),
+			g.name == "XML" &&
+				(f.name == "KML" || f.name == "GML" || f.name == "GPX" || f.name == "RDF/XML" || f.name == "RSS" || f.name == "Atom"),
 			f.name == "TIFF" && g.name == "GeoTIFF":
 			return true
 		}

@@ -135,7 +135,9 @@ func (m *measuring) existence() {
 	m.set(ExistenceDiscovery, (one(m.has(d, dcterms.Title))+one(m.has(d, dcterms.Description))+one(m.has(d, dcat.Keyword, dcat.Theme)))/3)
 	m.set(ExistenceContact, one(m.has(d, dcat.ContactPoint, dcterms.Publisher)))
 	m.set(ExistenceRights, one(m.anywhere(dcterms.License, dcterms.Rights)))
-	m.set(ExistencePreservation, (one(m.has(d, dcterms.AccrualPeriodicity))+m.shareOfDistributions(dcterms.Format, dcat.MediaType)+m.shareOfDistributions(dcat.ByteSize))/3)
+	m.set(ExistencePreservation,
+		(one(m.has(d, dcterms.AccrualPeriodicity))+m.shareOfDistributions(dcterms.Format, dcat.MediaType)+
+			m.shareOfDistributions(dcat.ByteSize))/3)
 	m.set(ExistenceDate, (one(m.anywhere(dcterms.Issued))+one(m.anywhere(dcterms.Modified)))/2)
 	m.set(ExistenceTemporal, one(m.has(d, dcterms.Temporal)))
 	m.set(ExistenceSpatial, one(m.has(d, dcterms.Spatial)))

@@ -55,7 +55,8 @@ var (
 // Metrics returns all metrics.
 func Metrics() []Metric {
 	return []Metric{
-		ExistenceAccess, ExistenceDiscovery, ExistenceContact, ExistenceRights, ExistencePreservation, ExistenceDate, ExistenceTemporal, ExistenceSpatial,
+		ExistenceAccess, ExistenceDiscovery, ExistenceContact, ExistenceRights, ExistencePreservation, ExistenceDate, ExistenceTemporal,
+		ExistenceSpatial,
 		ConformanceAccess, ConformanceEmail, ConformanceURL, ConformanceDate, ConformanceLicense, ConformanceFormat,
 		RetrievabilityDataset, RetrievabilityDistribution, AccuracyFormat, AccuracySize,
 		OpennessFormat, OpennessMachineReadable, OpennessLicense,

@@ -30,7 +30,8 @@ const prefixes = `@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <htt
 func read(t testing.TB, turtle string) []term.Quad {
 	t.Helper()
 	var all []term.Quad
-	for q, err := range rdfio.NewReader(strings.NewReader(prefixes+turtle), rdfio.Turtle(), rdfio.Options{Base: "http://p.example/"}).All() {
+	for q, err := range rdfio.NewReader(strings.NewReader(prefixes+turtle), rdfio.Turtle(),
+		rdfio.Options{Base: "http://p.example/"}).All() {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,14 +58,17 @@ func TestQualityOfDatasetsWorkedOutByHand(t *testing.T) {
 	}
 	for _, c := range []struct{ about, turtle, want string }{
 		{"nothing but a name", `<d> a dcat:Dataset .`,
-			`ExistenceAccess 0, ExistenceDiscovery 0, ExistenceContact 0, ExistenceRights 0, ExistencePreservation 0, ExistenceDate 0, ExistenceTemporal 0, ExistenceSpatial 0, RetrievabilityDataset 1`},
+			`ExistenceAccess 0, ExistenceDiscovery 0, ExistenceContact 0, ExistenceRights 0, ExistencePreservation 0, ExistenceDate 0, ` +
+				`ExistenceTemporal 0, ExistenceSpatial 0, RetrievabilityDataset 1`},
 		{"everything as it should be", `<d> dct:title "T" ; dct:description "D" ; dcat:keyword "k" ; dct:issued "2020-01-01"^^xsd:date ; dct:modified "2021-01-01T00:00:00Z"^^xsd:dateTime ;
 			dct:temporal [ dcat:startDate "2020"^^xsd:gYear ] ; dct:spatial <http://sws.geonames.org/2761369/> ; dct:accrualPeriodicity <http://publications.europa.eu/resource/authority/frequency/DAILY> ;
 			dcat:contactPoint [ vcard:hasEmail <mailto:a@p.example> ; vcard:hasURL <http://p.example/contact> ] ; dcat:distribution <a.csv> .
 			<a.csv> dcat:accessURL <a.csv> ; dct:format "CSV" ; dcat:mediaType <https://www.iana.org/assignments/media-types/text/csv> ; dcat:byteSize 1020 ; dct:license <https://creativecommons.org/licenses/by/4.0/> .`,
-			`ExistenceAccess 1, ExistenceDiscovery 1, ExistenceContact 1, ExistenceRights 1, ExistencePreservation 1, ExistenceDate 1, ExistenceTemporal 1, ExistenceSpatial 1, ` +
+			`ExistenceAccess 1, ExistenceDiscovery 1, ExistenceContact 1, ExistenceRights 1, ExistencePreservation 1, ExistenceDate 1, ` +
+				`ExistenceTemporal 1, ExistenceSpatial 1, ` +
 				`ConformanceAccess 1, ConformanceEmail 1, ConformanceURL 1, ConformanceDate 1, ConformanceLicense 1, ConformanceFormat 1, ` +
-				`RetrievabilityDataset 1, RetrievabilityDistribution 1, AccuracyFormat 1, AccuracySize 1, OpennessFormat 1, OpennessMachineReadable 1, OpennessLicense 1`},
+				`RetrievabilityDataset 1, RetrievabilityDistribution 1, AccuracyFormat 1, AccuracySize 1, OpennessFormat 1, ` +
+				`OpennessMachineReadable 1, OpennessLicense 1`},
 		// Discovery: title, no description, a theme: 2/3. Preservation: no period, both have a format (1), one of two a
 		// size (1/2): 1.5/3. Dates: issued only: 1/2; it is no date. URLs: two of three. Formats: CSV and PDF are
 		// known, "data" is not. Files: a.pdf was retrieved, gone.csv was not. a.pdf is HTML of 500 bytes; 1000 were
@@ -73,14 +77,21 @@ func TestQualityOfDatasetsWorkedOutByHand(t *testing.T) {
 			<org> foaf:name "Org" ; foaf:mbox "not an address" ; foaf:homepage <http://org.example/> .
 			<a.pdf> dcat:accessURL <a.pdf> ; dct:format "PDF" ; dcat:byteSize 1000 .
 			<gone.csv> dcat:downloadURL <gone.csv> ; dcat:accessURL "see the web site" ; dct:format [ rdfs:label "csv" ] ; dcat:mediaType "data" .`,
-			`ExistenceAccess 1, ExistenceDiscovery 0.6667, ExistenceContact 1, ExistenceRights 1, ExistencePreservation 0.5, ExistenceDate 0.5, ExistenceTemporal 0, ExistenceSpatial 0, ` +
-				`ConformanceAccess 0.6667, ConformanceEmail 0, ConformanceURL 1, ConformanceDate 0, ConformanceLicense 0, ConformanceFormat 0.6667, ` +
-				`RetrievabilityDataset 1, RetrievabilityDistribution 0.5, AccuracyFormat 0, AccuracySize 0, OpennessFormat 1, OpennessMachineReadable 0.5, OpennessLicense 0`},
+			`ExistenceAccess 1, ExistenceDiscovery 0.6667, ExistenceContact 1, ExistenceRights 1, ExistencePreservation 0.5, ` +
+				`ExistenceDate 0.5, ExistenceTemporal 0, ExistenceSpatial 0, ` +
+				`ConformanceAccess 0.6667, ConformanceEmail 0, ConformanceURL 1, ConformanceDate 0, ConformanceLicense 0, ` +
+				`ConformanceFormat 0.6667, ` +
+				`RetrievabilityDataset 1, RetrievabilityDistribution 0.5, AccuracyFormat 0, AccuracySize 0, OpennessFormat 1, ` +
+				`OpennessMachineReadable 0.5, OpennessLicense 0`},
 		// One of three files has an address; a licence that is known but not open, and one that is; an Excel file is
 		// machine-readable, not open.
-		{"licences and formats", `<e> dct:license "cc-by-nc" ; dcat:distribution _:a, _:b, _:c . _:a dcat:accessURL <http://p.example/x.xls> ; dct:format "XLS" ; dct:license "Creative Commons Zero" . _:b dct:format ".geojson" . _:c dct:title "none" .`,
-			`ExistenceAccess 0.3333, ExistenceDiscovery 0, ExistenceContact 0, ExistenceRights 1, ExistencePreservation 0.2222, ExistenceDate 0, ExistenceTemporal 0, ExistenceSpatial 0, ` +
-				`ConformanceAccess 1, ConformanceLicense 1, ConformanceFormat 1, OpennessFormat 0.5, OpennessMachineReadable 1, OpennessLicense 0.5`},
+		{"licences and formats",
+			`<e> dct:license "cc-by-nc" ; dcat:distribution _:a, _:b, _:c . _:a dcat:accessURL <http://p.example/x.xls> ; dct:format ` +
+				`"XLS" ; dct:license "Creative Commons Zero" . _:b dct:format ".geojson" . _:c dct:title "none" .`,
+			`ExistenceAccess 0.3333, ExistenceDiscovery 0, ExistenceContact 0, ExistenceRights 1, ExistencePreservation 0.2222, ` +
+				`ExistenceDate 0, ExistenceTemporal 0, ExistenceSpatial 0, ` +
+				`ConformanceAccess 1, ConformanceLicense 1, ConformanceFormat 1, OpennessFormat 0.5, OpennessMachineReadable 1, ` +
+				`OpennessLicense 0.5`},
 	} {
 		quads := read(t, c.turtle)
 		var got []string
@@ -99,11 +110,16 @@ func TestLicencesAreKnownByTheirManyNames(t *testing.T) {
 		says, id string
 		open     bool
 	}{
-		{"http://creativecommons.org/licenses/by/3.0/at/deed.de", "CC-BY", true}, {"https://creativecommons.org/licenses/by-nc-sa/4.0", "CC-BY-NC", false}, {"CC BY-SA 4.0", "CC-BY-SA", true},
-		{"https://creativecommons.org/publicdomain/zero/1.0/", "CC0", true}, {"cc-zero", "CC0", true}, {"CC-BY-ND", "CC-BY-ND", false}, {"http://www.opendefinition.org/licenses/cc-by", "CC-BY", true},
-		{"http://www.opendatacommons.org/licenses/odbl/", "ODbL", true}, {"uk-ogl", "OGL-UK", true}, {"OGL v3", "OGL-UK", true}, {"https://www.govdata.de/dl-de/by-2-0", "DL-DE-BY", true}, {"fr-lo", "Etalab", true},
-		{"MIT", "MIT", true}, {"Mitwirkung", "", false}, {"notspecified", "", false}, {"", "", false}, {"http://dcat-ap.de/def/licenses/dl-zero-de/2.0", "DL-DE-Zero", true},
-		{"http://publications.europa.eu/resource/authority/licence/CC_BY_4_0", "CC-BY", true}, {"Public Domain", "CC-PDM", true}, {"https://opensource.org/licenses/MIT", "MIT", true},
+		{"http://creativecommons.org/licenses/by/3.0/at/deed.de", "CC-BY", true},
+		{"https://creativecommons.org/licenses/by-nc-sa/4.0", "CC-BY-NC", false}, {"CC BY-SA 4.0", "CC-BY-SA", true},
+		{"https://creativecommons.org/publicdomain/zero/1.0/", "CC0", true}, {"cc-zero", "CC0", true}, {"CC-BY-ND", "CC-BY-ND", false},
+		{"http://www.opendefinition.org/licenses/cc-by", "CC-BY", true},
+		{"http://www.opendatacommons.org/licenses/odbl/", "ODbL", true}, {"uk-ogl", "OGL-UK", true}, {"OGL v3", "OGL-UK", true},
+		{"https://www.govdata.de/dl-de/by-2-0", "DL-DE-BY", true}, {"fr-lo", "Etalab", true},
+		{"MIT", "MIT", true}, {"Mitwirkung", "", false}, {"notspecified", "", false}, {"", "", false},
+		{"http://dcat-ap.de/def/licenses/dl-zero-de/2.0", "DL-DE-Zero", true},
+		{"http://publications.europa.eu/resource/authority/licence/CC_BY_4_0", "CC-BY", true}, {"Public Domain", "CC-PDM", true},
+		{"https://opensource.org/licenses/MIT", "MIT", true},
 	} {
 		if l, ok := catalog.LicenceOf(c.says); l.ID != c.id || l.Open != c.open || ok != (c.id != "") {
 			t.Errorf("%q: %q open %v, want %q %v", c.says, l.ID, l.Open, c.id, c.open)
@@ -113,8 +129,10 @@ func TestLicencesAreKnownByTheirManyNames(t *testing.T) {
 
 func TestFormatsAreKnownByTheirManyNames(t *testing.T) {
 	t.Parallel()
-	for says, want := range map[string]string{"CSV": "CSV", ".csv": "CSV", "text/csv; charset=utf-8": "CSV", "http://publications.europa.eu/resource/authority/file-type/RDF_TURTLE": "Turtle",
-		"https://www.iana.org/assignments/media-types/application/json": "JSON", "Esri Shapefile": "Shapefile", "application/vnd.acme.thing": "application/vnd.acme.thing", "data": "", "application/x-foo": "", "": ""} {
+	for says, want := range map[string]string{"CSV": "CSV", ".csv": "CSV", "text/csv; charset=utf-8": "CSV",
+		"http://publications.europa.eu/resource/authority/file-type/RDF_TURTLE": "Turtle",
+		"https://www.iana.org/assignments/media-types/application/json":         "JSON", "Esri Shapefile": "Shapefile",
+		"application/vnd.acme.thing": "application/vnd.acme.thing", "data": "", "application/x-foo": "", "": ""} {
 		if f, ok := formatOf(says); f.name != want && (want != "" || ok) {
 			t.Errorf("%q: %q, want %q", says, f.name, want)
 		}
@@ -128,7 +146,8 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range Metrics() {
-		if !strings.Contains(string(doc), "arc:"+m.Name+" a dqv:Metric ;\n\trdfs:label \""+m.Label+"\"@en ;") || !strings.Contains(string(doc), "arc:"+m.Dimension+" a dqv:Dimension") {
+		if !strings.Contains(string(doc), "arc:"+m.Name+" a dqv:Metric ;\n\trdfs:label \""+m.Label+"\"@en ;") ||
+			!strings.Contains(string(doc), "arc:"+m.Dimension+" a dqv:Dimension") {
 			t.Errorf("ns/arc.ttl does not document arc:%s as %q in arc:%s", m.Name, m.Label, m.Dimension)
 		}
 	}
@@ -146,7 +165,8 @@ func keeper(t testing.TB, turtle string) Keeper {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	k := Keeper{Triples: store, Mint: ns.Mint{Base: "http://a.example/"}, Known: func(context.Context, string) (Known, error) { return Known{}, nil }}
+	k := Keeper{Triples: store, Mint: ns.Mint{Base: "http://a.example/"},
+		Known: func(context.Context, string) (Known, error) { return Known{}, nil }}
 	replace(t, k, turtle)
 	return k
 }
@@ -158,7 +178,8 @@ func replace(t testing.TB, k Keeper, turtle string) {
 		if err := txn.ClearGraph(graph); err != nil {
 			return err
 		}
-		if err := txn.Insert(term.Quad{S: term.IRI("http://p.example/"), P: term.IRI(rdf.Type), O: term.IRI(dcat.Catalog), G: graph}); err != nil {
+		if err := txn.Insert(term.Quad{S: term.IRI("http://p.example/"), P: term.IRI(rdf.Type), O: term.IRI(dcat.Catalog),
+			G: graph}); err != nil {
 			return err
 		}
 		for _, q := range read(t, turtle) {
@@ -318,7 +339,8 @@ func TestAnUpdateGivesWhatMeasuringEverythingGives(t *testing.T) {
 		n := stored(t, k)
 		want, err := k.Measure(t.Context(), "http://p.example/")
 		if err != nil || want.Changed != 0 || stored(t, k) != n {
-			t.Errorf("%s: measuring everything changes %d datasets and makes %d measurements of %d, %v", c.about, want.Changed, stored(t, k), n, err)
+			t.Errorf("%s: measuring everything changes %d datasets and makes %d measurements of %d, %v", c.about, want.Changed,
+				stored(t, k), n, err)
 		}
 		if want.Changed = got.Changed; len(got.Rows) > 0 && !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: update gives %+v\nwant %+v", c.about, got, want)
@@ -331,7 +353,9 @@ func TestAnUpdateGivesWhatMeasuringEverythingGives(t *testing.T) {
 func BenchmarkAHarvestThatChangesLittle(b *testing.B) {
 	var text strings.Builder
 	for i := range 20_000 {
-		fmt.Fprintf(&text, "<> dcat:dataset <d%d> . <d%d> dct:title \"Set %d\" ; dct:description \"About it\" ; dct:publisher <org%d> ; dct:issued \"2020-01-01\" ; dcat:keyword \"k%d\" ; dcat:distribution <d%d/a>, <d%d/b> .\n", i, i, i, i%100, i%50, i, i)
+		fmt.Fprintf(&text,
+			"<> dcat:dataset <d%d> . <d%d> dct:title \"Set %d\" ; dct:description \"About it\" ; dct:publisher <org%d> ; dct:issued "+
+				"\"2020-01-01\" ; dcat:keyword \"k%d\" ; dcat:distribution <d%d/a>, <d%d/b> .\n", i, i, i, i%100, i%50, i, i)
 		for _, f := range []string{"a", "b"} {
 			fmt.Fprintf(&text, "<d%d/%s> dcat:accessURL <d%d/%s.csv> ; dct:format \"CSV\" ; dct:license \"cc-by\" .\n", i, f, i, f)
 		}

@@ -6,7 +6,8 @@ import (
 	"odarchive/ns"
 )
 
-// QueryOf returns a SPARQL query for what was measured of a dataset of a portal, or of the portal itself: ?metric ?mean.
+// QueryOf returns a SPARQL query for what was measured of a dataset of a portal, or of the portal itself: ?metric
+// ?mean.
 func QueryOf(m ns.Mint, portal, thing string) string {
 	return fmt.Sprintf(`PREFIX dqv: <http://www.w3.org/ns/dqv#>
 SELECT ?metric ?mean {

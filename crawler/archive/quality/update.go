@@ -138,7 +138,8 @@ func timeOf(k term.Key) (time.Time, bool) {
 }
 
 // listedAbove returns the listed datasets to which touched subjects belong.
-func listedAbove(ctx context.Context, sn *triplestore.Snapshot, touched map[term.Key]bool, portal, graph term.Key) (map[term.Key]bool, error) {
+func listedAbove(ctx context.Context, sn *triplestore.Snapshot, touched map[term.Key]bool, portal, graph term.Key) (map[term.Key]bool,
+	error) {
 	datasets, seen := map[term.Key]bool{}, map[term.Key]bool{portal: true}
 	for queue := slices.Collect(maps.Keys(touched)); len(queue) > 0; queue = queue[1:] {
 		if seen[queue[0]] {
@@ -212,7 +213,8 @@ func (k Keeper) stored(ctx context.Context, portal string) (sums map[Metric]floa
 	graph := term.IRI(Graph(k.Mint, portal))
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
 		own := map[term.ID]bool{} // measurements of the portal itself
-		if err := pairs(ctx, sn, dqv.ComputedOn, term.IRI(portal), graph, func(s, _ term.ID) error { own[s] = true; return nil }); err != nil {
+		if err := pairs(ctx, sn, dqv.ComputedOn, term.IRI(portal), graph,
+			func(s, _ term.ID) error { own[s] = true; return nil }); err != nil {
 			return err
 		}
 		values, of := map[term.ID]float64{}, map[term.ID]float64{} // by value, by measurement

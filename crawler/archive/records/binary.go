@@ -13,8 +13,8 @@ import (
 )
 
 // The records of resources and versions are read and written with each visit, so they are binary: this takes a small
-// part of the time that JSON takes, and no more space. What the key or the rest of the record says is left out. FORMAT.md
-// describes them. A new field goes to the end, behind a flag, so that records without it can still be read.
+// part of the time that JSON takes, and no more space. What the key or the rest of the record says is left out.
+// FORMAT.md describes them. A new field goes to the end, behind a flag, so that records without it can still be read.
 
 // binaryRecord is the first byte of a binary record. JSON begins with a brace, and packed JSON with the byte packed.
 const binaryRecord = 4

@@ -23,8 +23,10 @@ var at = time.Date(2026, 11, 22, 6, 0, 0, 123456789, time.UTC)
 func fullResource() Resource {
 	r := Resource{Latest: catalog.Digests{SHA256: [32]byte{1, 2}, MD5: [16]byte{3}}, Internal: true, Stretch: -7}
 	r.Resource = catalog.Resource{
-		ID: someID, URL: "http://data.example/a/ä.csv", Host: "data.example", Title: "a title", Format: "CSV", MediaType: "text/csv", FileName: "ä.csv",
-		Sources: []catalog.Source{{Portal: "http://p.example/", Dataset: "http://p.example/d", DatasetTitle: "d"}, {Portal: "http://p.example/", Delisted: at}},
+		ID: someID, URL: "http://data.example/a/ä.csv", Host: "data.example", Title: "a title", Format: "CSV", MediaType: "text/csv",
+		FileName: "ä.csv",
+		Sources: []catalog.Source{{Portal: "http://p.example/", Dataset: "http://p.example/d", DatasetTitle: "d"},
+			{Portal: "http://p.example/", Delisted: at}},
 		Portals: []string{"http://p.example/"}, Datasets: []string{"http://p.example/d"}, DatasetTitle: "d", SourcesOmitted: 3, Added: at,
 		Versions: 4, ErrorPages: 1, OutOfOrder: true, NewestN: 2, Size: 1 << 40, FirstSeen: at.Add(time.Second), Changed: at.Add(time.Hour),
 		Visits: 300, Errors: 5, LastVisit: at.Add(2 * time.Hour), NextVisit: at.Add(3 * time.Hour), Interval: time.Minute, Stopped: true,
@@ -35,10 +37,14 @@ func fullResource() Resource {
 
 func fullVersion() catalog.Version {
 	return catalog.Version{
-		ID: ns.VersionID(someID, 3), URL: "http://data.example/a.csv", N: 3, Digests: catalog.Digests{SHA256: [32]byte{9}, MD5: [16]byte{8}}, Size: 77,
-		Type: "text/csv", Charset: "UTF-8", Because: "commas", FileName: "a.csv", At: at, Activity: ns.ActivityID(someID, at), Previous: ns.VersionID(someID, 2),
-		ErrorPage: "an error page", Truncated: "length", Withdrawn: &catalog.Withdrawal{At: at.Add(time.Hour), Reason: "it names people", Basis: "a law", By: "someone", Status: 451},
-		LastModified: "yesterday", ETag: `"x"`, Headers: http.Header{"Etag": {`"x"`}, "A": {"1", "2"}}, Request: http.Header{"Accept": {"*/*"}},
+		ID: ns.VersionID(someID, 3), URL: "http://data.example/a.csv", N: 3,
+		Digests: catalog.Digests{SHA256: [32]byte{9}, MD5: [16]byte{8}}, Size: 77,
+		Type: "text/csv", Charset: "UTF-8", Because: "commas", FileName: "a.csv", At: at, Activity: ns.ActivityID(someID, at),
+		Previous:  ns.VersionID(someID, 2),
+		ErrorPage: "an error page", Truncated: "length",
+		Withdrawn:    &catalog.Withdrawal{At: at.Add(time.Hour), Reason: "it names people", Basis: "a law", By: "someone", Status: 451},
+		LastModified: "yesterday", ETag: `"x"`, Headers: http.Header{"Etag": {`"x"`}, "A": {"1", "2"}},
+		Request: http.Header{"Accept": {"*/*"}},
 	}
 }
 
@@ -134,19 +140,23 @@ func TestBinaryRecordsHoldWhatTheirJSONHeld(t *testing.T) {
 		r := Resource{}
 		r.ID, r.URL, r.FileName, r.DatasetTitle = someID, text.Draw(t, "url"), text.Draw(t, "name"), text.Draw(t, "title")
 		for range rapid.IntRange(0, 3).Draw(t, "sources") {
-			r.Sources = append(r.Sources, catalog.Source{Portal: text.Draw(t, "portal"), Dataset: text.Draw(t, "dataset"), DatasetTitle: text.Draw(t, "title"), Delisted: when.Draw(t, "delisted")})
+			r.Sources = append(r.Sources,
+				catalog.Source{Portal: text.Draw(t, "portal"), Dataset: text.Draw(t, "dataset"), DatasetTitle: text.Draw(t, "title"),
+					Delisted: when.Draw(t, "delisted")})
 		}
 		if rapid.Bool().Draw(t, "listed") {
 			r.Portals, r.Datasets = listedBy(r.Sources)
 		} else {
 			r.Portals = rapid.SliceOfN(text, 1, 3).Draw(t, "portals")
 		}
-		r.Versions, r.Size, r.Changed, r.LastVisit = rapid.IntRange(0, 9).Draw(t, "versions"), rapid.Int64().Draw(t, "size"), when.Draw(t, "changed"), when.Draw(t, "visit")
+		r.Versions, r.Size, r.Changed, r.LastVisit = rapid.IntRange(0, 9).Draw(t, "versions"), rapid.Int64().Draw(t, "size"),
+			when.Draw(t, "changed"), when.Draw(t, "visit")
 		if got := resourceAgain(t, r); !reflect.DeepEqual(got, r) {
 			t.Fatalf("got  %+v\nwant %+v", got, r)
 		}
 		n := rapid.IntRange(0, 3).Draw(t, "n")
-		v := catalog.Version{ID: ns.VersionID(someID, n), N: n, URL: text.Draw(t, "url"), FileName: text.Draw(t, "name"), At: when.Draw(t, "at")}
+		v := catalog.Version{ID: ns.VersionID(someID, n), N: n, URL: text.Draw(t, "url"), FileName: text.Draw(t, "name"),
+			At: when.Draw(t, "at")}
 		v.Activity = rapid.SampledFrom([]string{"", "other", ns.ActivityID(someID, v.At)}).Draw(t, "activity")
 		v.Previous = rapid.SampledFrom([]string{"", ns.VersionID(someID, 0), ns.VersionID(someID, max(n-1, 0))}).Draw(t, "previous")
 		if got := versionAgain(t, v); !reflect.DeepEqual(got, v) {

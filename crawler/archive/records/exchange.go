@@ -27,7 +27,8 @@ import (
 //	at       varint: time of the last hop in milliseconds since 1970
 //	address  1 byte n, n bytes of the IP address (n is 0, 4 or 16), port as a varint
 //	with the flag TLS: 32 bytes of the certificate's digest
-//	with the flag WARC: 16 bytes of the record's UUID; its date as a signed varint, in milliseconds after the last hop;
+//	with the flag WARC: 16 bytes of the record's UUID; its date as a signed varint, in milliseconds after the last
+//	    hop;
 //	    with the flag payload: 32 bytes of the payload's digest, which otherwise is the version's
 //	text     the rest, deflated with exchangeDictionary: see below
 //
@@ -55,8 +56,8 @@ const (
 )
 
 // PackExchange encodes the record of the exchange that brought a version of a URL; nil for nil. It cuts a head that is
-// too long, and leaves out hops with too long URLs. Whatever the exchange has, the record has its head again: the leaf of
-// the version in the transparency log depends on it.
+// too long, and leaves out hops with too long URLs. Whatever the exchange has, the record has its head again: the leaf
+// of the version in the transparency log depends on it.
 func PackExchange(e *catalog.Exchange, url string) ([]byte, error) {
 	if e == nil {
 		return nil, nil

@@ -39,13 +39,16 @@ func TestAnExchangeIsReadAsItWasWritten(t *testing.T) {
 	sha := [32]byte{1, 2, 3}
 	at := time.UnixMilli(1790000000123).UTC()
 	full := exchange("HTTP/1.1 200 OK\r\nx-lower: 1\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nX-Latin: K\xf6ln\r\n\r\n")
-	full.Hops = slices.Insert(full.Hops, 0, catalog.Hop{URL: "http://www.example.org/old", Status: 301, At: at.Add(-1500 * time.Millisecond)})
+	full.Hops = slices.Insert(full.Hops, 0,
+		catalog.Hop{URL: "http://www.example.org/old", Status: 301, At: at.Add(-1500 * time.Millisecond)})
 	full.WARC = &catalog.WARCRecord{ID: [16]byte{5: 9}, Date: at, Payload: [32]byte{7}}
 	six := exchange("HTTP/1.0 200 Fine\n\n")
-	six.RemoteAddr, six.TLS, six.WARC = "[2001:db8::7]:8080", nil, &catalog.WARCRecord{ID: [16]byte{1}, Date: at.Add(time.Second), Payload: sha}
+	six.RemoteAddr, six.TLS, six.WARC = "[2001:db8::7]:8080", nil,
+		&catalog.WARCRecord{ID: [16]byte{1}, Date: at.Add(time.Second), Payload: sha}
 	for name, e := range map[string]*catalog.Exchange{
-		"all of it": full, "IPv6": six, "HTTP/2": {HTTP2: true, Head: []byte("HTTP/1.1 200 OK\r\n\r\n"), Hops: []catalog.Hop{{URL: url, Status: 200, At: at}}},
-		"ftp": {Encoded: 5, RemoteAddr: "192.0.2.7:21"},
+		"all of it": full, "IPv6": six,
+		"HTTP/2": {HTTP2: true, Head: []byte("HTTP/1.1 200 OK\r\n\r\n"), Hops: []catalog.Hop{{URL: url, Status: 200, At: at}}},
+		"ftp":    {Encoded: 5, RemoteAddr: "192.0.2.7:21"},
 	} {
 		stored := *e
 		if e.WARC != nil && e.WARC.Payload == sha {
@@ -83,7 +86,8 @@ func FuzzExchange(f *testing.F) {
 	f.Add("\n\n", "http://data.example/\n\nHTTP/1.1 200", "a\n\n", "\n", -1, int64(-1<<62), int64(1<<63-1), 200)
 	f.Add("", "", "", "", 0, int64(1<<62), int64(-1), 1)
 	f.Fuzz(func(t *testing.T, head, url, version, cipher string, status int, at, encoded int64, hops int) {
-		e := &catalog.Exchange{Head: []byte(head), TLS: &catalog.TLS{Version: version, Cipher: cipher}, Encoded: encoded, WARC: &catalog.WARCRecord{Date: time.UnixMilli(encoded)}}
+		e := &catalog.Exchange{Head: []byte(head), TLS: &catalog.TLS{Version: version, Cipher: cipher}, Encoded: encoded,
+			WARC: &catalog.WARCRecord{Date: time.UnixMilli(encoded)}}
 		for i := range min(hops, 300) {
 			e.Hops = append(e.Hops, catalog.Hop{URL: strings.Repeat(url, i), Status: status, At: time.UnixMilli(at >> i)})
 		}
@@ -150,7 +154,8 @@ func TestExchangesOfRealHeadsTakeAtMost250BytesInTheMiddle(t *testing.T) {
 	slices.Sort(sizes)
 	slices.Sort(plain)
 	middle := sizes[len(sizes)/2]
-	t.Logf("%d heads of %d bytes in the middle: records of %d bytes in the middle, %d at 90 %%", len(sizes), plain[len(plain)/2], middle, sizes[len(sizes)*9/10])
+	t.Logf("%d heads of %d bytes in the middle: records of %d bytes in the middle, %d at 90 %%", len(sizes), plain[len(plain)/2], middle,
+		sizes[len(sizes)*9/10])
 	if middle > 250 {
 		t.Errorf("the middle record has %d bytes", middle)
 	}
@@ -177,7 +182,10 @@ func FuzzUnpackExchange(f *testing.F) {
 }
 
 func BenchmarkPackExchange(b *testing.B) {
-	e := exchange("HTTP/1.1 200 OK\r\nDate: Sun, 22 Nov 2026 10:11:12 GMT\r\nServer: nginx/1.24.0\r\nContent-Type: text/csv; charset=utf-8\r\nContent-Length: 51234\r\nLast-Modified: Fri, 20 Nov 2026 01:02:03 GMT\r\nETag: \"5f3c-61a2b3c4d5e6f\"\r\nX-Content-Type-Options: nosniff\r\nAccept-Ranges: bytes\r\n\r\n")
+	e := exchange(
+		"HTTP/1.1 200 OK\r\nDate: Sun, 22 Nov 2026 10:11:12 GMT\r\nServer: nginx/1.24.0\r\nContent-Type: text/csv; " +
+			"charset=utf-8\r\nContent-Length: 51234\r\nLast-Modified: Fri, 20 Nov 2026 01:02:03 GMT\r\nETag: " +
+			"\"5f3c-61a2b3c4d5e6f\"\r\nX-Content-Type-Options: nosniff\r\nAccept-Ranges: bytes\r\n\r\n")
 	for b.Loop() {
 		if _, err := PackExchange(e, "https://data.example.org/a.csv"); err != nil {
 			b.Fatal(err)

@@ -43,7 +43,8 @@ func (t Txn) NoteFailure(ctx context.Context, r *Resource, act catalog.Activity,
 		r.Internal = false
 		return t.drop(k)
 	}
-	f := catalog.InternalFailure{URL: r.URL, Since: act.End, At: act.End, Why: Cut(fault, MaxSentence), Times: 1, Kept: act.Outcome == catalog.Archived}
+	f := catalog.InternalFailure{URL: r.URL, Since: act.End, At: act.End, Why: Cut(fault, MaxSentence), Times: 1,
+		Kept: act.Outcome == catalog.Archived}
 	var before catalog.InternalFailure
 	listed, err := t.get(k, &before)
 	if err != nil {

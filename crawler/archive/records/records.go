@@ -22,9 +22,10 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The archive's keyspace, by first byte. Values are JSON, mostly packed (package packed), except those of tableResource and
-// tableVersion (binary.go), tableInside, tableSketches (package packed), tableExchange, tableBlock, and of the indexes, which
-// are empty. Package joining owns 'j', package tallies 'c', and package diary 'a', 'b', 'u', 'w' and 'y'.
+// The archive's keyspace, by first byte. Values are JSON, mostly packed (package packed), except those of tableResource
+// and tableVersion (binary.go), tableInside, tableSketches (package packed), tableExchange, tableBlock, and of the
+// indexes, which are empty. Package joining owns 'j', package tallies 'c', and package diary 'a', 'b', 'u', 'w' and
+// 'y'.
 const (
 	tableResource  = 'r' // resource id                           -> Resource
 	tableVersion   = 'v' // resource id, N (4 bytes)              -> catalog.Version

@@ -17,8 +17,13 @@ func BenchmarkAnswer(b *testing.B) {
 		f := &facts{}
 		random := rand.New(rand.NewPCG(1, 2))
 		for doc := range n {
-			f.set(uint32(doc), row{Changed: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC).Add(time.Duration(random.IntN(1e6)) * time.Second), Versions: random.IntN(9), Size: int64(random.IntN(1 << 20)), Outcome: catalog.Unchanged,
-				Type: []string{"text/csv", "application/json"}[doc%2], Host: fmt.Sprint("data", int(random.ExpFloat64()*2000), ".example"), Title: fmt.Sprint("district statistics ", random.IntN(n)), Portals: []string{fmt.Sprint("http://portal", doc%150, ".example/")}})
+			f.set(uint32(doc),
+				row{Changed: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC).Add(time.Duration(random.IntN(1e6)) * time.Second),
+					Versions: random.IntN(9), Size: int64(random.IntN(1 << 20)), Outcome: catalog.Unchanged,
+					Type:    []string{"text/csv", "application/json"}[doc%2],
+					Host:    fmt.Sprint("data", int(random.ExpFloat64()*2000), ".example"),
+					Title:   fmt.Sprint("district statistics ", random.IntN(n)),
+					Portals: []string{fmt.Sprint("http://portal", doc%150, ".example/")}})
 		}
 		for name, s := range map[string]catalog.Search{"all": {}, "title": {Sort: "title"}, "portal": {Portal: "http://portal7.example/"}} {
 			s.Facets, s.Limit = true, defaultPage

@@ -14,8 +14,8 @@ import (
 const resourcesPerTxn = 200
 
 // Build builds the index if there is none, or if building it was interrupted.
-// It returns the number of resources that it indexed; their texts follow (IndexTexts). Nothing else may write meanwhile. An index of another
-// format is an error.
+// It returns the number of resources that it indexed; their texts follow (IndexTexts). Nothing else may write
+// meanwhile. An index of another format is an error.
 func (x *Index) Build(ctx context.Context) (indexed int, err error) {
 	var s state
 	hasResources := false

@@ -55,7 +55,8 @@ func (x *Index) Captures(ctx context.Context, prefix, after string, f func(catal
 }
 
 // eachCapture calls f with the captures of the resources that share a key.
-func eachCapture(ctx context.Context, t records.Txn, key string, ids []string, f func(catalog.Capture) (bool, error)) (more bool, err error) {
+func eachCapture(ctx context.Context, t records.Txn, key string, ids []string, f func(catalog.Capture) (bool, error)) (more bool,
+	err error) {
 	var all []catalog.Version
 	for _, id := range ids {
 		versions, err := t.Versions(ctx, id)

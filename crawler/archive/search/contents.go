@@ -93,8 +93,9 @@ func textsFrom(r records.Resource, m metadata, c contents) (texts, traits) {
 	words := func(list []string, max int) []string { return Words(strings.Join(list, "\n"), max, true) }
 	t := texts{words: map[Field][]string{}}
 	for f, list := range map[Field][]string{
-		fieldDescription: words(m.descriptions, maxDescriptionWords), fieldKeyword: words(m.keywords, maxKeywordWords), fieldPublisher: words(m.publishers, maxPublisherWords),
-		fieldLicence: words(append(slices.Clone(m.licences), m.declared...), maxLicenceWords), fieldValue: c.values,
+		fieldDescription: words(m.descriptions, maxDescriptionWords), fieldKeyword: words(m.keywords, maxKeywordWords),
+		fieldPublisher: words(m.publishers, maxPublisherWords),
+		fieldLicence:   words(append(slices.Clone(m.licences), m.declared...), maxLicenceWords), fieldValue: c.values,
 	} {
 		if len(list) > 0 {
 			t.words[f] = list

@@ -26,7 +26,8 @@ var (
 
 func newCounter(f *facts, q question) *counter {
 	of := func(n int) []facetCount { return make([]facetCount, n) }
-	return &counter{facts: f, now: q.now.UnixMilli(), hosts: of(len(f.hosts.list)), types: of(len(f.types.list)), sets: of(len(f.setOf)), licences: of(len(f.licences.list)),
+	return &counter{facts: f, now: q.now.UnixMilli(), hosts: of(len(f.hosts.list)), types: of(len(f.types.list)), sets: of(len(f.setOf)),
+		licences:   of(len(f.licences.list)),
 		publishers: of(len(f.publishers.list)), ages: of(len(ageDays)), sizes: of(len(sizeSteps)), rows: of(len(rowSteps))}
 }
 
@@ -71,7 +72,8 @@ func (c *counter) report(found *catalog.Found) {
 			portals[p].bytes += t.bytes
 		}
 	}
-	found.Hosts, found.Types, found.Portals = largest(f.hosts.list, c.hosts), largest(f.types.list, c.types), largest(f.portals.list, portals)
+	found.Hosts, found.Types, found.Portals = largest(f.hosts.list, c.hosts), largest(f.types.list, c.types),
+		largest(f.portals.list, portals)
 	found.Licences, found.Publishers = largest(f.licences.list, c.licences), largest(f.publishers.list, c.publishers)
 	for i, t := range c.ages {
 		if t.n > 0 && (i == 0 || t.n > c.ages[i-1].n) {

@@ -10,8 +10,8 @@ import (
 // maxDocumentWords bounds the words of what one resource and its members say of themselves.
 const maxDocumentWords = 500
 
-// documentWords returns the words of what a version says of itself, and of what its members do: titles, names of variables,
-// descriptions.
+// documentWords returns the words of what a version says of itself, and of what its members do: titles, names of
+// variables, descriptions.
 func documentWords(in *inspect.Inside) (words []string) {
 	seen := map[string]bool{}
 	for text := range documentTexts(in) {

@@ -6,8 +6,8 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// fact is a row with numbers for its words. It has 40 bytes and no pointers: most files of a large archive are known and
-// not archived yet.
+// fact is a row with numbers for its words. It has 40 bytes and no pointers: most files of a large archive are known
+// and not archived yet.
 type fact struct {
 	title     titleRef
 	host      uint32
@@ -44,7 +44,8 @@ func (f *facts) setFigures(r *fact, to figures) {
 	*f.figures.at(r.figures) = to
 }
 
-// isGone reports whether no portal lists a file any more, or the last visit could not fetch it although there are versions.
+// isGone reports whether no portal lists a file any more, or the last visit could not fetch it although there are
+// versions.
 func (f *facts) isGone(r *fact) bool {
 	return r.delisted || f.of(r).versions > 0 && f.outcomes.list[r.outcome] == string(catalog.NoVersion)
 }
@@ -61,7 +62,8 @@ func (f *facts) grow(doc uint32) {
 func (f *facts) set(doc uint32, r row) {
 	f.grow(doc)
 	one := f.rows.at(doc)
-	one.host, one.typ, one.set, one.outcome = f.hosts.number(r.Host), f.types.number(r.Type), f.setNumber(r.Portals), uint8(f.outcomes.number(string(r.Outcome)))
+	one.host, one.typ, one.set, one.outcome = f.hosts.number(r.Host), f.types.number(r.Type), f.setNumber(r.Portals),
+		uint8(f.outcomes.number(string(r.Outcome)))
 	one.title, one.known = f.titles.replace(one.title, r.Title), true
 	figures := *f.of(one)
 	figures.changed, figures.size, figures.versions = unixMilli(r.Changed), r.Size, uint32(r.Versions)

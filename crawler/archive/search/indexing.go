@@ -24,11 +24,11 @@ const (
 	fillBatch   = 4 * 512 // resources that one call marks in the index of an older program
 )
 
-// IndexTexts indexes the descriptions and contents of some of the resources that are marked, and returns their number, 0
-// if none is. What it reads blocks no writer. A resource that is marked again meanwhile stays marked.
+// IndexTexts indexes the descriptions and contents of some of the resources that are marked, and returns their number,
+// 0 if none is. What it reads blocks no writer. A resource that is marked again meanwhile stays marked.
 //
-// open returns a reader of statements, and what frees it. It is called after the marks are read, so that it reads a state
-// that has what they were made for.
+// open returns a reader of statements, and what frees it. It is called after the marks are read, so that it reads a
+// state that has what they were made for.
 func (x *Index) IndexTexts(ctx context.Context, open func() (Statements, func())) (n int, err error) {
 	x.indexing.Lock()
 	defer x.indexing.Unlock()
@@ -196,9 +196,10 @@ func waiting(ctx context.Context, txn *kv.Txn, n *catalog.Indexing) error {
 	})
 }
 
-// PortalGraphs returns a Statements that reads, with dump, what is said of a subject in the graphs that graphsOf returns for
-// portals.
-func PortalGraphs(dump func(ctx context.Context, subject, graph term.Key, f func(term.Quad) error) error, graphsOf func(portal string) []term.Key) Statements {
+// PortalGraphs returns a Statements that reads, with dump, what is said of a subject in the graphs that graphsOf
+// returns for portals.
+func PortalGraphs(dump func(ctx context.Context, subject, graph term.Key, f func(term.Quad) error) error,
+	graphsOf func(portal string) []term.Key) Statements {
 	return func(ctx context.Context, portals []string, subjects []term.Key) (all []term.Quad, err error) {
 		var graphs []term.Key
 		for _, p := range portals {

@@ -33,7 +33,8 @@ var worth = []struct {
 	field  Field
 	points float64
 }{
-	{fieldTitle, 8}, {fieldKeyword, 5}, {fieldPublisher, 4}, {fieldColumn, 3}, {fieldDescription, 3}, {fieldDocument, 3}, {fieldAddress, 2.5}, {fieldLicence, 2.5}, {fieldValue, 2},
+	{fieldTitle, 8}, {fieldKeyword, 5}, {fieldPublisher, 4}, {fieldColumn, 3}, {fieldDescription, 3}, {fieldDocument, 3},
+	{fieldAddress, 2.5}, {fieldLicence, 2.5}, {fieldValue, 2},
 }
 
 const (
@@ -326,8 +327,8 @@ func (l *lookup) together(c clause, g *gathered) error {
 	return err
 }
 
-// exclude returns the documents that a clause excludes: those with its words, in any form, but not those with words that
-// it begins.
+// exclude returns the documents that a clause excludes: those with its words, in any form, but not those with words
+// that it begins.
 func (l *lookup) exclude(c clause) (Set, error) {
 	g := newGathered()
 	var all Set

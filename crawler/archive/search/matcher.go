@@ -116,8 +116,9 @@ func (m *matcher) addFilters() bool {
 		of   func(*fact) uint32
 	}{
 		"type": {&f.types, func(r *fact) uint32 { return r.typ }}, "host": {&f.hosts, func(r *fact) uint32 { return r.host }},
-		"licence": {&f.licences, func(r *fact) uint32 { return r.licence }}, "publisher": {&f.publishers, func(r *fact) uint32 { return r.publisher }},
-		"outcome": {&f.outcomes, func(r *fact) uint32 { return uint32(r.outcome) }},
+		"licence":   {&f.licences, func(r *fact) uint32 { return r.licence }},
+		"publisher": {&f.publishers, func(r *fact) uint32 { return r.publisher }},
+		"outcome":   {&f.outcomes, func(r *fact) uint32 { return uint32(r.outcome) }},
 	}
 	var tests = map[string]test{} // by key, and whether it excludes
 	for _, one := range m.q.filters {
@@ -137,7 +138,10 @@ func (m *matcher) addFilters() bool {
 			if !known {
 				t = test{func(r *fact) uint32 { return r.set }, make([]bool, len(f.setOf))}
 			}
-			for i, in := range f.setsWith(func(portal string) bool { return one.meets(portal) || !one.whole && m.q.portalMeets(portal, one.value) }) {
+			for i, in := range f.setsWith(func(portal string) bool {
+				return one.meets(portal) || !one.whole &&
+					m.q.portalMeets(portal, one.value)
+			}) {
 				t.ok[i] = t.ok[i] || in
 			}
 			tests[kind] = t
@@ -187,7 +191,9 @@ func (f filter) meets(value string) bool {
 			return true
 		}
 		_, sub, _ := strings.Cut(value, "/")
-		return sub == wanted || slices.Contains(strings.FieldsFunc(sub, func(r rune) bool { return r == '+' || r == '.' || r == '-' }), wanted) || slices.Contains(typesNamed[wanted], value)
+		return sub == wanted ||
+			slices.Contains(strings.FieldsFunc(sub, func(r rune) bool { return r == '+' || r == '.' || r == '-' }), wanted) ||
+			slices.Contains(typesNamed[wanted], value)
 	case f.key == "host":
 		return strings.HasSuffix(value, "."+wanted)
 	}
@@ -196,12 +202,18 @@ func (f filter) meets(value string) bool {
 
 // typesNamed are media types by the extensions that people write for them, where the type has another name.
 var typesNamed = map[string][]string{
-	"xls": {"application/vnd.ms-excel"}, "xlsx": {"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}, "ods": {"application/vnd.oasis.opendocument.spreadsheet"},
-	"excel": {"application/vnd.ms-excel", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}, "tsv": {"text/tab-separated-values"}, "geojson": {"application/geo+json"},
-	"txt": {"text/plain"}, "ttl": {"text/turtle"}, "rdf": {"application/rdf+xml", "text/turtle", "application/n-triples", "application/ld+json"}, "nt": {"application/n-triples"},
-	"shp": {"application/vnd.shp"}, "shape": {"application/vnd.shp"}, "gpkg": {"application/geopackage+sqlite3"}, "geopackage": {"application/geopackage+sqlite3"},
-	"kml": {"application/vnd.google-earth.kml+xml"}, "kmz": {"application/vnd.google-earth.kmz"}, "parquet": {"application/vnd.apache.parquet", "application/x-parquet"},
-	"docx": {"application/vnd.openxmlformats-officedocument.wordprocessingml.document"}, "doc": {"application/msword"}, "htm": {"text/html"}, "jsonld": {"application/ld+json"},
+	"xls": {"application/vnd.ms-excel"}, "xlsx": {"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+	"ods":   {"application/vnd.oasis.opendocument.spreadsheet"},
+	"excel": {"application/vnd.ms-excel", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+	"tsv":   {"text/tab-separated-values"}, "geojson": {"application/geo+json"},
+	"txt": {"text/plain"}, "ttl": {"text/turtle"},
+	"rdf": {"application/rdf+xml", "text/turtle", "application/n-triples", "application/ld+json"}, "nt": {"application/n-triples"},
+	"shp": {"application/vnd.shp"}, "shape": {"application/vnd.shp"}, "gpkg": {"application/geopackage+sqlite3"},
+	"geopackage": {"application/geopackage+sqlite3"},
+	"kml":        {"application/vnd.google-earth.kml+xml"}, "kmz": {"application/vnd.google-earth.kmz"},
+	"parquet": {"application/vnd.apache.parquet", "application/x-parquet"},
+	"docx":    {"application/vnd.openxmlformats-officedocument.wordprocessingml.document"}, "doc": {"application/msword"},
+	"htm": {"text/html"}, "jsonld": {"application/ld+json"},
 }
 
 // portalMeets reports whether the title or address of a portal has a word.

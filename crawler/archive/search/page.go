@@ -65,8 +65,9 @@ func (x *Index) readPage(ctx context.Context, found *catalog.Found, docs []uint3
 			if err != nil {
 				return err
 			}
-			found.About[r.ID] = catalog.About{Score: scores[i], Title: Pieces(cutText(cmp.Or(r.Title, r.FileName), maxShown), marks), Dataset: Pieces(cutText(r.DatasetTitle, maxShown), marks),
-				Text: Pieces(around(text.Description, marks), marks), Publisher: more.Publisher, Licence: more.Licence, Rows: more.Rows}
+			found.About[r.ID] = catalog.About{Score: scores[i], Title: Pieces(cutText(cmp.Or(r.Title, r.FileName), maxShown), marks),
+				Dataset: Pieces(cutText(r.DatasetTitle, maxShown), marks),
+				Text:    Pieces(around(text.Description, marks), marks), Publisher: more.Publisher, Licence: more.Licence, Rows: more.Rows}
 		}
 		return ctx.Err()
 	})
@@ -92,7 +93,8 @@ func columnsFound(t records.Txn, r records.Resource, marks []string) (list []str
 		return nil, err
 	}
 	for name := range columnNames(in) {
-		if len(list) < maxNames && !slices.Contains(list, name) && slices.ContainsFunc(marks, func(w string) bool { return Begins(name, w) }) {
+		if len(list) < maxNames && !slices.Contains(list, name) &&
+			slices.ContainsFunc(marks, func(w string) bool { return Begins(name, w) }) {
 			list = append(list, name)
 		}
 	}

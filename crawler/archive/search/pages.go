@@ -2,8 +2,8 @@ package search
 
 import "iter"
 
-// pages is a list that grows without being copied: with ten million rows, a slice would need its memory more than twice while
-// it grows. The zero value is empty.
+// pages is a list that grows without being copied: with ten million rows, a slice would need its memory more than twice
+// while it grows. The zero value is empty.
 type pages[T any] struct {
 	list [][]T
 	n    int

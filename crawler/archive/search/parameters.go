@@ -14,10 +14,12 @@ import (
 func Sorts() []string { return []string{"", "changed", "versions", "size", "rows", "title"} }
 
 // Parameters reads a search from the parameters of an address: q, type, portal, dataset, host, licence, publisher,
-// outcome, since, before, size, rows, sort and after. A type without a "/" is one as people write it. Errors are of type
+// outcome, since, before, size, rows, sort and after. A type without a "/" is one as people write it. Errors are of
+// type
 // *catalog.QuestionError.
 func Parameters(q url.Values, now time.Time) (s catalog.Search, err error) {
-	s = catalog.Search{Text: strings.TrimSpace(q.Get("q")), Portal: q.Get("portal"), Dataset: q.Get("dataset"), Host: q.Get("host"), Type: q.Get("type"), Licence: q.Get("licence"), Publisher: q.Get("publisher"),
+	s = catalog.Search{Text: strings.TrimSpace(q.Get("q")), Portal: q.Get("portal"), Dataset: q.Get("dataset"), Host: q.Get("host"),
+		Type: q.Get("type"), Licence: q.Get("licence"), Publisher: q.Get("publisher"),
 		Outcome: catalog.Outcome(q.Get("outcome")), Sort: q.Get("sort"), After: q.Get("after")}
 	if s.Licence == "" {
 		s.Licence = q.Get("license")

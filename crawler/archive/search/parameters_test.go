@@ -36,7 +36,8 @@ func TestASearchIsReadFromAnAddress(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	if q := Query(catalog.Search{Text: "a \"b\\ c\" \n x", Type: "text/csv"}); !strings.Contains(q, `arc:search ("a \"b\\ c\"   x type=text/csv" ?score)`) {
+	if q := Query(catalog.Search{Text: "a \"b\\ c\" \n x", Type: "text/csv"}); !strings.Contains(q,
+		`arc:search ("a \"b\\ c\"   x type=text/csv" ?score)`) {
 		t.Errorf("query %s", q)
 	}
 }

@@ -19,7 +19,8 @@ func (l *lookup) phraseIn(doc uint32, c clause) (Field, error) {
 		return 0, err
 	}
 	in := func(f Field, texts ...string) bool {
-		return (c.fields == nil || slices.Contains(c.fields, f)) && slices.ContainsFunc(texts, func(text string) bool { return follow(Sequence(text, maxSequence), c.words) })
+		return (c.fields == nil || slices.Contains(c.fields, f)) &&
+			slices.ContainsFunc(texts, func(text string) bool { return follow(Sequence(text, maxSequence), c.words) })
 	}
 	titles := []string{r.Title}
 	for _, s := range r.Sources {

@@ -24,7 +24,8 @@ func Exact(txn *kv.Txn, f Field, word string, docs *Set) error {
 
 // Vocabulary returns the distinct words of some fields that accept is true for, sorted. It reads at most maxKeys
 // postings of each field and keeps at most maxWords words; more reports whether there are others.
-func Vocabulary(ctx context.Context, txn *kv.Txn, fields []Field, maxKeys, maxWords int, accept func(word []byte) bool) (words []string, more bool, err error) {
+func Vocabulary(ctx context.Context, txn *kv.Txn, fields []Field, maxKeys, maxWords int, accept func(word []byte) bool) (words []string,
+	more bool, err error) {
 	for _, f := range fields {
 		n := 0
 		var last []byte

@@ -51,8 +51,9 @@ type filter struct {
 // wordFields are the fields that a word can be limited to, by name.
 var wordFields = map[string][]Field{
 	"title": {fieldTitle}, "titel": {fieldTitle},
-	"description": {fieldDescription, fieldDocument}, "text": {fieldDescription, fieldDocument}, "beschreibung": {fieldDescription, fieldDocument},
-	"keyword": {fieldKeyword}, "tag": {fieldKeyword}, "schlagwort": {fieldKeyword},
+	"description": {fieldDescription, fieldDocument}, "text": {fieldDescription, fieldDocument},
+	"beschreibung": {fieldDescription, fieldDocument},
+	"keyword":      {fieldKeyword}, "tag": {fieldKeyword}, "schlagwort": {fieldKeyword},
 	"publisher": {fieldPublisher}, "herausgeber": {fieldPublisher},
 	"licence": {fieldLicence}, "license": {fieldLicence}, "lizenz": {fieldLicence},
 	"column": {fieldColumn}, "spalte": {fieldColumn},
@@ -253,7 +254,8 @@ func parseDay(s string, now time.Time) (time.Time, error) {
 			return today.AddDate(-n, 0, 0), nil
 		}
 	}
-	return time.Time{}, catalog.BadQuestion("“%s” is not a date: expected 2026-10-24, 2026-10, 2026, or 30d for the last 30 days.", shown(s))
+	return time.Time{}, catalog.BadQuestion("“%s” is not a date: expected 2026-10-24, 2026-10, 2026, or 30d for the last 30 days.",
+		shown(s))
 }
 
 // parseRange reads a range of numbers: >10, <=1MB, 100..200, 5. max is -1 if there is none.

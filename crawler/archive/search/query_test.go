@@ -96,10 +96,12 @@ func TestTheLanguageOfSearches(t *testing.T) {
 
 func TestASearchIsOneText(t *testing.T) {
 	t.Parallel()
-	s := catalog.Search{Text: " wien -graz", Type: "text/csv", Portal: "http://p.example/", Licence: "CC-BY", Publisher: `Stadt "Wien"`, Since: time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC),
+	s := catalog.Search{Text: " wien -graz", Type: "text/csv", Portal: "http://p.example/", Licence: "CC-BY", Publisher: `Stadt "Wien"`,
+		Since:  time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC),
 		Before: time.Date(2026, 10, 2, 3, 4, 5, 0, time.UTC), Size: catalog.Range{Least: 5}, Rows: catalog.Range{Least: 1, Most: 9}}
 	text := Text(s)
-	if want := `wien -graz type=text/csv portal=http://p.example/ licence=CC-BY publisher="Stadt  Wien " since:2026-10-01 before:2026-10-02T03:04:05Z size:5.. rows:1..9`; text != want {
+	if want := `wien -graz type=text/csv portal=http://p.example/ licence=CC-BY publisher="Stadt  Wien " since:2026-10-01 ` +
+		`before:2026-10-02T03:04:05Z size:5.. rows:1..9`; text != want {
 		t.Errorf("text %s\nwant %s", text, want)
 	}
 	q, err := parseQuery(text)
@@ -110,16 +112,19 @@ func TestASearchIsOneText(t *testing.T) {
 
 func TestMisspeltWordsAndCompounds(t *testing.T) {
 	t.Parallel()
-	vocabulary := []string{"arbeitslosenquote", "baum", "baume", "baumkataster", "bevolkerung", "department", "hauser", "haus", "kataster", "luft", "luftgute", "park", "parkplatz", "stadt", "stadtluft", "wien"}
+	vocabulary := []string{"arbeitslosenquote", "baum", "baume", "baumkataster", "bevolkerung", "department", "hauser", "haus", "kataster",
+		"luft", "luftgute", "park", "parkplatz", "stadt", "stadtluft", "wien"}
 	vocabulary = append([]string{}, vocabulary...)
-	for word, want := range map[string]string{"bevolkerugn": "bevolkerung", "arbeitslosenqoute": "arbeitslosenquote", "wein": "wien", "parc": "park", "wie": "", "zzzzzz": "", "luftgutte": "luftgute"} {
+	for word, want := range map[string]string{"bevolkerugn": "bevolkerung", "arbeitslosenqoute": "arbeitslosenquote", "wein": "wien",
+		"parc": "park", "wie": "", "zzzzzz": "", "luftgutte": "luftgute"} {
 		if got := strings.Join(correctionsOf(vocabulary, word), " "); got != want {
 			t.Errorf("%s may mean %q, want %q", word, got, want)
 		}
 	}
 	sorted := append([]string{}, vocabulary...)
 	slices.Sort(sorted)
-	for word, want := range map[string]string{"luft": "stadtluft", "kataster": "baumkataster", "platz": "parkplatz", "part": "", "gute": "luftgute"} {
+	for word, want := range map[string]string{"luft": "stadtluft", "kataster": "baumkataster", "platz": "parkplatz", "part": "",
+		"gute": "luftgute"} {
 		if got := strings.Join(compoundsOf(sorted, word), " "); got != want {
 			t.Errorf("%s is in %q, want %q", word, got, want)
 		}
@@ -139,7 +144,8 @@ func TestMisspeltWordsAndCompounds(t *testing.T) {
 }
 
 func FuzzQuery(f *testing.F) {
-	for _, s := range []string{`a OR "b c" -d title:e since:30d size:>1MB`, "\x00\u202e \"", "-\"", "type:", `publisher="`, "NOT NOT a", strings.Repeat("OR ", 50), "rows:..", "since:9999999999999y", "size:>-1", "+", "-", "+\"", "NOT +"} {
+	for _, s := range []string{`a OR "b c" -d title:e since:30d size:>1MB`, "\x00\u202e \"", "-\"", "type:", `publisher="`, "NOT NOT a",
+		strings.Repeat("OR ", 50), "rows:..", "since:9999999999999y", "size:>-1", "+", "-", "+\"", "NOT +"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

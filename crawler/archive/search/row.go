@@ -44,12 +44,14 @@ func rowOf(r records.Resource) row {
 		}
 		title = title[:end]
 	}
-	return row{ID: r.ID, Changed: r.Changed, Versions: r.Versions, Size: r.Size, Outcome: r.Outcome, Type: r.MediaType, Host: r.Host, Title: title, Portals: r.Portals}
+	return row{ID: r.ID, Changed: r.Changed, Versions: r.Versions, Size: r.Size, Outcome: r.Outcome, Type: r.MediaType, Host: r.Host,
+		Title: title, Portals: r.Portals}
 }
 
 // equals reports whether two rows have the same record.
 func (r row) equals(o row) bool {
-	return r.ID == o.ID && unixMilli(r.Changed) == unixMilli(o.Changed) && r.Versions == o.Versions && r.Size == o.Size && r.Outcome == o.Outcome &&
+	return r.ID == o.ID && unixMilli(r.Changed) == unixMilli(o.Changed) && r.Versions == o.Versions && r.Size == o.Size &&
+		r.Outcome == o.Outcome &&
 		r.Type == o.Type && r.Host == o.Host && r.Title == o.Title && slices.Equal(r.Portals, o.Portals)
 }
 

@@ -51,7 +51,8 @@ type Index struct {
 
 // New returns the search index of a database.
 func New(db *kv.DB) *Index {
-	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(64<<10), zstd.WithEncoderCRC(false))
+	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(64<<10),
+		zstd.WithEncoderCRC(false))
 	if err != nil {
 		panic(err) // of the options alone
 	}
@@ -83,8 +84,8 @@ func (x *Index) Search(ctx context.Context, s catalog.Search) (catalog.Found, er
 // scoreUnit is what a score is multiplied by to be a whole number.
 const scoreUnit = 1000
 
-// ask looks up a search and goes through the facts. If a search with words finds nothing, it finds what has most of them
-// instead, unless the search is strict.
+// ask looks up a search and goes through the facts. If a search with words finds nothing, it finds what has most of
+// them instead, unless the search is strict.
 func (x *Index) ask(ctx context.Context, s catalog.Search) (q question, found catalog.Found, docs []place, err error) {
 	if err := x.Load(ctx); err != nil {
 		return q, found, nil, fmt.Errorf("archive: search: %w", err)
@@ -111,8 +112,8 @@ func (x *Index) ask(ctx context.Context, s catalog.Search) (q question, found ca
 	return q, found, docs, ctx.Err()
 }
 
-// enoughOf returns how many parts of a question a resource may at most have if none has all, 0 if phrases or fields, which
-// people write on purpose, are among them. Half of them suffice.
+// enoughOf returns how many parts of a question a resource may at most have if none has all, 0 if phrases or fields,
+// which people write on purpose, are among them. Half of them suffice.
 func enoughOf(parts []part) int {
 	n := 0
 	for _, p := range parts {
@@ -132,8 +133,8 @@ type Hit struct {
 	Score float64 // at least 0; the best has the highest
 }
 
-// Hits returns the resources that a search finds in its order, at most limit, from the first; total is the number of all.
-// It finds what Search finds, on all of its pages.
+// Hits returns the resources that a search finds in its order, at most limit, from the first; total is the number of
+// all. It finds what Search finds, on all of its pages.
 func (x *Index) Hits(ctx context.Context, s catalog.Search, limit int) (hits []Hit, total int, err error) {
 	s.Limit, s.Facets = limit, false
 	_, found, docs, err := x.ask(ctx, s)
@@ -257,7 +258,10 @@ func (q question) missing() (list []string) {
 
 // fillers are words that say nothing about what is looked for, in the languages of most portals. They are left out if
 // other words are there.
-var fillers = words("der die das den dem des ein eine einer eines einem und oder in im am an auf aus bei mit nach von vom zu zum zur für fur über uber je pro alle the a an of in on at by for from to and with all per le la les des du de et en un une nach wie viele wo ist sind gibt es about how many where is are there")
+var fillers = words(
+	"der die das den dem des ein eine einer eines einem und oder in im am an auf aus bei mit nach von vom zu zum zur für fur über uber " +
+		"je pro alle the a an of in on at by for from to and with all per le la les des du de et en un une nach wie viele wo ist sind " +
+		"gibt es about how many where is are there")
 
 func words(list string) map[string]bool {
 	set := map[string]bool{}

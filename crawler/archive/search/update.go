@@ -170,8 +170,8 @@ func (u *Update) SetResource(before, after records.Resource) error {
 	return nil
 }
 
-// SetColumns indexes the column names of a resource's latest version, and what the version says of itself, and marks the
-// resource. former is what was inside the version before, nil if there is none.
+// SetColumns indexes the column names of a resource's latest version, and what the version says of itself, and marks
+// the resource. former is what was inside the version before, nil if there is none.
 func (u *Update) SetColumns(id string, former, latest *inspect.Inside) error {
 	doc, err := u.document(id)
 	if err != nil {
@@ -225,8 +225,8 @@ func documentOfURL(txn records.Txn, urlOrID string) (doc uint32, known bool) {
 	return doc, known && err == nil
 }
 
-// addCapture lists a resource for Captures, which needs those that have versions only. A URL without a CDX key, or whose key is too long for the database, is left
-// out.
+// addCapture lists a resource for Captures, which needs those that have versions only. A URL without a CDX key, or
+// whose key is too long for the database, is left out.
 func (u *Update) addCapture(r records.Resource) error {
 	k, err := address.CDX(r.URL)
 	if err != nil || len(k) > kv.MaxKey-100 {
@@ -283,8 +283,8 @@ func columnWords(in *inspect.Inside) []string {
 	return words
 }
 
-// columnNames yields the column names of all tables of a file that come from their headers, and the other titles that the
-// columns have, as the labels of variables in the files of statistics programs.
+// columnNames yields the column names of all tables of a file that come from their headers, and the other titles that
+// the columns have, as the labels of variables in the files of statistics programs.
 func columnNames(in *inspect.Inside) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if in == nil {

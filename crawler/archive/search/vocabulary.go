@@ -103,7 +103,8 @@ func formsOf(words []string, word string, stemsOf []string) (forms []string) {
 		}
 		i, _ := slices.BinarySearch(words, stem)
 		for n := 0; i < len(words) && n < maxChecked && strings.HasPrefix(words[i], stem); i, n = i+1, n+1 {
-			if w := words[i]; w != word && len(w) <= len(stem)+6 && len(forms) < maxForms && !slices.Contains(forms, w) && slices.Contains(stems(w), stem) {
+			if w := words[i]; w != word && len(w) <= len(stem)+6 && len(forms) < maxForms && !slices.Contains(forms, w) &&
+				slices.Contains(stems(w), stem) {
 				forms = append(forms, w)
 			}
 		}

@@ -62,7 +62,8 @@ func TestAUUIDIsFoundByItsOneWordAndByItsGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = db.View(func(txn *kv.Txn) error {
-		for asked, want := range map[string][]uint32{strings.ToUpper(id): {1, 3}, other: {2, 4}, "550e8400": {1, 2, 3, 4}, strings.Repeat("0", 8) + id[8:]: nil} {
+		for asked, want := range map[string][]uint32{strings.ToUpper(id): {1, 3}, other: {2, 4}, "550e8400": {1, 2, 3, 4},
+			strings.Repeat("0", 8) + id[8:]: nil} {
 			words := Words(asked, 100, false)
 			if len(words) != 1 {
 				t.Fatalf("words of %q: %q, want one", asked, words)
@@ -145,7 +146,8 @@ func TestFindsWhatWasWrittenAndNotWhatWasRemoved(t *testing.T) {
 			if isThere {
 				wantExact = append(wantExact, doc)
 			}
-			if findsBeginnings(word) && slices.ContainsFunc(docs[doc], func(w string) bool { return w != word && strings.HasPrefix(w, word) }) {
+			if findsBeginnings(word) &&
+				slices.ContainsFunc(docs[doc], func(w string) bool { return w != word && strings.HasPrefix(w, word) }) {
 				wantBeginning = append(wantBeginning, doc)
 			}
 		}
@@ -160,7 +162,8 @@ func TestFindsWhatWasWrittenAndNotWhatWasRemoved(t *testing.T) {
 			return err
 		})
 		if err != nil || !slices.Equal(exact, wantExact) || !slices.Equal(beginning, wantBeginning) {
-			t.Errorf("%s: %d exact and %d beginning, %v; want %d and %d", word, len(exact), len(beginning), err, len(wantExact), len(wantBeginning))
+			t.Errorf("%s: %d exact and %d beginning, %v; want %d and %d", word, len(exact), len(beginning), err, len(wantExact),
+				len(wantBeginning))
 		}
 	}
 }

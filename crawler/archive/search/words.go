@@ -17,7 +17,8 @@ const (
 
 // Words returns the distinct words of a text in order, at most max. If parts is set, as for an index, a word of several
 // kinds of characters ("Luft2019", "LuftGuete") also yields its parts; a query needs none. A UUID is one word, without
-// its hyphens: it is looked for as a whole, and its five groups would be most of the words of a list of CKAN's addresses.
+// its hyphens: it is looked for as a whole, and its five groups would be most of the words of a list of CKAN's
+// addresses.
 func Words(text string, max int, parts bool) []string {
 	return (&cutter{max: max, parts: parts, distinct: true}).cut(text)
 }
@@ -169,7 +170,8 @@ func boundary(a, b rune) bool {
 }
 
 func unspaced(r rune) bool {
-	return r > 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return r > 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar)
 }
 
 // Begins reports whether Find would find a word in a text.

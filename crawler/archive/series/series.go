@@ -1,9 +1,9 @@
-// Package series keeps what was fetched over time, for a year: visits by outcome, errors by class, bytes, and how long the
-// fetches took, in slots of five minutes for two days and in slots of an hour for the time before.
+// Package series keeps what was fetched over time, for a year: visits by outcome, errors by class, bytes, and how long
+// the fetches took, in slots of five minutes for two days and in slots of an hour for the time before.
 //
-// A visit is counted by the transaction that records it, so the series survives a crash and misses nothing. A slot takes some
-// tens of bytes. The first visit of a slot folds older slots into hours, and drops what is older than Kept, so there are never
-// more than some ten thousand slots. FORMAT.md explains the records.
+// A visit is counted by the transaction that records it, so the series survives a crash and misses nothing. A slot
+// takes some tens of bytes. The first visit of a slot folds older slots into hours, and drops what is older than Kept,
+// so there are never more than some ten thousand slots. FORMAT.md explains the records.
 package series
 
 import (
@@ -55,9 +55,12 @@ const (
 
 // outcomes and classes are numbered by their index, from firstOutcome and firstClass. Others count as the first, "".
 var (
-	outcomes = []catalog.Outcome{"", catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.Blocked, catalog.RobotsDenied, catalog.RetryLater}
-	classes  = []catalog.ErrorClass{"", catalog.ErrProtocol, catalog.ErrTruncated, catalog.ErrNetwork, catalog.ErrTimeout, catalog.ErrTooLarge, catalog.ErrDecode,
-		catalog.ErrHeaderTooLarge, catalog.ErrHTTPStatus, catalog.ErrTooManyRedirect, catalog.ErrBadURL, catalog.ErrForbiddenTarget, catalog.ErrEmptyBody,
+	outcomes = []catalog.Outcome{"", catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.Blocked, catalog.RobotsDenied,
+		catalog.RetryLater}
+	classes = []catalog.ErrorClass{"", catalog.ErrProtocol, catalog.ErrTruncated, catalog.ErrNetwork, catalog.ErrTimeout,
+		catalog.ErrTooLarge, catalog.ErrDecode,
+		catalog.ErrHeaderTooLarge, catalog.ErrHTTPStatus, catalog.ErrTooManyRedirect, catalog.ErrBadURL, catalog.ErrForbiddenTarget,
+		catalog.ErrEmptyBody,
 		catalog.ErrTLS, catalog.ErrDNS, catalog.ErrSoft404, catalog.ErrDiskFull, catalog.ErrInternal}
 )
 
@@ -197,8 +200,8 @@ func Add(txn *kv.Txn, at time.Time, v Visit) error {
 // perFold is how many slots one transaction folds or drops at most.
 const perFold = 200
 
-// fold adds fine slots that are too far from now to the slots of their hours, and drops coarse slots that are. Slots in the
-// future are of a clock that was ahead.
+// fold adds fine slots that are too far from now to the slots of their hours, and drops coarse slots that are. Slots in
+// the future are of a clock that was ahead.
 func fold(txn *kv.Txn, now time.Time) error {
 	far := func(kind byte, within time.Duration) (keys [][]byte, err error) {
 		first, last := slotKey(kind, now.Add(-within)), slotKey(kind, now.Add(within))
@@ -262,8 +265,8 @@ func fold(txn *kv.Txn, now time.Time) error {
 const MaxSlots = 2000
 
 // Read returns the slots from from until before to, each step long, a multiple of Fine, also those in which nothing was
-// counted. It returns at most MaxSlots: the last ones. What was counted more than FineFor ago is in the slot in which its hour
-// begins.
+// counted. It returns at most MaxSlots: the last ones. What was counted more than FineFor ago is in the slot in which
+// its hour begins.
 func Read(db *kv.DB, from, to time.Time, step time.Duration) ([]Slot, error) {
 	step = max(Fine, step.Truncate(Fine))
 	from, to = from.UTC().Truncate(step), to.UTC()

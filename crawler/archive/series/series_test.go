@@ -54,7 +54,8 @@ func size(t testing.TB, db *kv.DB) (slots, bytes int) {
 func TestVisitsAreCountedByTheTimeOfTheirSlot(t *testing.T) {
 	t.Parallel()
 	db := openDB(t)
-	add(t, db, start, Visit{Outcome: catalog.Archived, Bytes: 1000, Took: 1500 * time.Millisecond}, Visit{Outcome: catalog.NoVersion, Class: catalog.ErrTimeout})
+	add(t, db, start, Visit{Outcome: catalog.Archived, Bytes: 1000, Took: 1500 * time.Millisecond},
+		Visit{Outcome: catalog.NoVersion, Class: catalog.ErrTimeout})
 	add(t, db, start.Add(time.Minute), Visit{Outcome: catalog.Unchanged, Took: time.Second})
 	add(t, db, start.Add(10*time.Minute), Visit{Outcome: "something new", Class: "new"})
 	all, err := Read(db, start.Add(-10*time.Minute), start.Add(15*time.Minute), Fine)
@@ -62,7 +63,8 @@ func TestVisitsAreCountedByTheTimeOfTheirSlot(t *testing.T) {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	s := all[2]
-	if s.Visits != 3 || s.Outcomes[catalog.Archived] != 1 || s.Outcomes[catalog.NoVersion] != 1 || s.Errors[catalog.ErrTimeout] != 1 || s.Bytes != 1000 || s.Seconds != 2.5 {
+	if s.Visits != 3 || s.Outcomes[catalog.Archived] != 1 || s.Outcomes[catalog.NoVersion] != 1 || s.Errors[catalog.ErrTimeout] != 1 ||
+		s.Bytes != 1000 || s.Seconds != 2.5 {
 		t.Errorf("%+v", s)
 	}
 	if s := all[4]; s.Visits != 1 || s.Outcomes[""] != 1 || s.Errors[""] != 1 {
@@ -85,7 +87,9 @@ func TestAYearIsKeptInBoundedBytesAndLosesNoVisit(t *testing.T) {
 	for at.Before(start.Add(390 * 24 * time.Hour)) {
 		var visits []Visit
 		for range 1 + r.IntN(20) {
-			visits = append(visits, Visit{Outcome: outcomes[1+r.IntN(6)], Class: classes[r.IntN(len(classes))], Bytes: r.Int64N(1 << 24), Took: time.Duration(r.Int64N(int64(time.Minute)))})
+			visits = append(visits,
+				Visit{Outcome: outcomes[1+r.IntN(6)], Class: classes[r.IntN(len(classes))], Bytes: r.Int64N(1 << 24),
+					Took: time.Duration(r.Int64N(int64(time.Minute)))})
 		}
 		add(t, db, at, visits...)
 		n += int64(len(visits))
@@ -169,7 +173,8 @@ func BenchmarkAdd(b *testing.B) {
 	err := db.Update(b.Context(), func(txn *kv.Txn) error {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			if err := Add(txn, start, Visit{Outcome: catalog.NoVersion, Class: classes[i%len(classes)], Bytes: 1, Took: time.Second}); err != nil {
+			if err := Add(txn, start,
+				Visit{Outcome: catalog.NoVersion, Class: classes[i%len(classes)], Bytes: 1, Took: time.Second}); err != nil {
 				return err
 			}
 		}

@@ -23,7 +23,8 @@ func BenchmarkChangeStats(b *testing.B) {
 		err := db.Update(b.Context(), func(txn *kv.Txn) error {
 			u := s.Begin(txn)
 			for i := from; i < from+5000; i++ {
-				n := Tally{Resources: i, Versions: 2 * i, Visits: 3 * i, Bytes: int64(i), Outcomes: map[catalog.Outcome]int{catalog.Archived: i, catalog.Unchanged: i}}
+				n := Tally{Resources: i, Versions: 2 * i, Visits: 3 * i, Bytes: int64(i),
+					Outcomes: map[catalog.Outcome]int{catalog.Archived: i, catalog.Unchanged: i}}
 				n.Changes = Changes{Versions: i * 7919 % 100_003, RowsAdded: int64(i), BytesChanged: int64(i) * 100}
 				if err := u.change([]tallyID{{ByHost, fmt.Sprintf("data%d.example", i)}}, func(t *Tally) { *t = n }); err != nil {
 					return err

@@ -65,7 +65,8 @@ func TestAVisitCountsInEveryTallyOfItsResource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	visits := Tally{Crawled: 1, Versions: 2, Visits: 3, Bytes: 20, Outcomes: map[catalog.Outcome]int{catalog.Archived: 2, catalog.Unchanged: 1}, Changes: Changes{Versions: 1, RowsAdded: 3}}
+	visits := Tally{Crawled: 1, Versions: 2, Visits: 3, Bytes: 20,
+		Outcomes: map[catalog.Outcome]int{catalog.Archived: 2, catalog.Unchanged: 1}, Changes: Changes{Versions: 1, RowsAdded: 3}}
 	withResource, ofType := visits, visits
 	withResource.Resources = 1
 	ofType.Visits, ofType.Outcomes = 2, map[catalog.Outcome]int{catalog.Archived: 2}
@@ -73,7 +74,8 @@ func TestAVisitCountsInEveryTallyOfItsResource(t *testing.T) {
 		group Group
 		name  string
 		want  Tally
-	}{{All, "", withResource}, {ByHost, "data.example", withResource}, {ByPortal, "http://portal.example/", withResource}, {ByDay, "2026-11-21", visits}, {ByType, "text/csv", ofType}, {ByHost, "other.example", Tally{}}} {
+	}{{All, "", withResource}, {ByHost, "data.example", withResource}, {ByPortal, "http://portal.example/", withResource},
+		{ByDay, "2026-11-21", visits}, {ByType, "text/csv", ofType}, {ByHost, "other.example", Tally{}}} {
 		if got := get(t, db, c.group, c.name); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s %q: %+v, want %+v", c.group, c.name, got, c.want)
 		}

@@ -52,9 +52,9 @@ type auditor struct {
 	faults Checked
 }
 
-// Audit reads all entries and tiles of a published log, computes its tree anew, and compares it with the log's checkpoint
-// and with earlier ones. It needs no archive and some kilobytes of memory. The result has the faults. An error means that
-// the audit could not be completed.
+// Audit reads all entries and tiles of a published log, computes its tree anew, and compares it with the log's
+// checkpoint and with earlier ones. It needs no archive and some kilobytes of memory. The result has the faults. An
+// error means that the audit could not be completed.
 func Audit(ctx context.Context, files Files, opts AuditOptions) (Audited, error) {
 	a := &auditor{files: files, opts: opts, since: map[int64][]tlog.Hash{}}
 	err := a.run(ctx)
@@ -151,8 +151,8 @@ func (a *auditor) read(ctx context.Context, file func() ([]byte, error)) (b []by
 	}
 }
 
-// bundle adds the leaves of a bundle to the tree. It is not complete if there are leaves that cannot be read, so that no
-// later one can be judged.
+// bundle adds the leaves of a bundle to the tree. It is not complete if there are leaves that cannot be read, so that
+// no later one can be judged.
 func (a *auditor) bundle(ctx context.Context, t tile) (complete bool, err error) {
 	b, err := a.read(ctx, func() ([]byte, error) { return a.files.tile(ctx, t) })
 	if errors.Is(err, fs.ErrNotExist) {

@@ -32,8 +32,10 @@ func TestAnAuditReadsAllOfALogAndComparesItWithOldCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := int64(0)
-	a, err := Audit(t.Context(), web, AuditOptions{Keys: verifiers(t, publicOf(t, s)...), Since: since, Progress: func(n, _ int64) { done = n }})
-	if err != nil || a.AllFaults > 0 || a.Versions != 3_001 || done != a.Versions || !a.Signed || !slices.Equal(a.Compared, []int64{1, 255, 256, 257, 600}) {
+	a, err := Audit(t.Context(), web,
+		AuditOptions{Keys: verifiers(t, publicOf(t, s)...), Since: since, Progress: func(n, _ int64) { done = n }})
+	if err != nil || a.AllFaults > 0 || a.Versions != 3_001 || done != a.Versions || !a.Signed ||
+		!slices.Equal(a.Compared, []int64{1, 255, 256, 257, 600}) {
 		t.Fatalf("%+v, %v", a, err)
 	}
 	if want := int64(3_001 * (2 + LeafLen)); a.Bytes < want+3_001*32 || a.Files < 2*12 {

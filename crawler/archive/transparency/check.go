@@ -25,9 +25,9 @@ func (c *Checked) Fault(format string, args ...any) {
 	}
 }
 
-// Check reads every leaf from the record that leads to it, computes the tree anew, and compares it with the stored hashes,
-// with the size of the log and with every checkpoint that was signed. It needs memory for the checkpoints' sizes and for a
-// tile of leaves. The result has the faults; an error means that the check could not be completed.
+// Check reads every leaf from the record that leads to it, computes the tree anew, and compares it with the stored
+// hashes, with the size of the log and with every checkpoint that was signed. It needs memory for the checkpoints'
+// sizes and for a tile of leaves. The result has the faults; an error means that the check could not be completed.
 func (t Txn) Check(ctx context.Context) (c Checked, err error) {
 	s, err := t.state()
 	if err != nil {
@@ -57,8 +57,8 @@ func (t Txn) Check(ctx context.Context) (c Checked, err error) {
 	return c, nil
 }
 
-// checkTile checks the next tile of leaves, and adds it to the tree. It is not complete if leaves are lost, so that no later
-// one can be judged.
+// checkTile checks the next tile of leaves, and adds it to the tree. It is not complete if leaves are lost, so that no
+// later one can be judged.
 func (t Txn) checkTile(c *Checked, s state, grown *growing, signed map[int64][]tlog.Hash) (complete bool, err error) {
 	tile, err := t.leafTile(s, c.Leaves/tileWidth)
 	if err != nil {

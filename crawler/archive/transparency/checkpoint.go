@@ -33,8 +33,8 @@ type Checkpoint struct {
 var ErrNote = errors.New("not a checkpoint")
 
 // ParseBody reads the body of a checkpoint, which is the text before its signatures: the origin, the size and the root
-// hash of the tree, a line each. Further lines are ignored. Sizes that this program's trees cannot have are errors: with the
-// greatest of them, package tlog computes for ever.
+// hash of the tree, a line each. Further lines are ignored. Sizes that this program's trees cannot have are errors:
+// with the greatest of them, package tlog computes for ever.
 func ParseBody(body []byte) (origin string, tree tlog.Tree, err error) {
 	lines := strings.SplitN(string(body), "\n", 4)
 	if len(lines) < 4 || lines[0] == "" {

@@ -20,15 +20,16 @@ func TestSizesThatNoTreeHasAreRefused(t *testing.T) {
 			t.Errorf("size %s: %v", size, err)
 		}
 	}
-	for _, size := range []string{"", "-1", "+1", "01", "1e3", fmt.Sprint(int64(maxSize)), "4611686018427387905", "9223372036854775807", "9223372036854775808"} {
+	for _, size := range []string{"", "-1", "+1", "01", "1e3", fmt.Sprint(int64(maxSize)), "4611686018427387905", "9223372036854775807",
+		"9223372036854775808"} {
 		if _, _, err := ParseNote(noteOf(size)); !errors.Is(err, ErrNote) {
 			t.Errorf("size %q: %v, expected ErrNote", size, err)
 		}
 	}
 }
 
-// TestAProofForATreeOfAnImpossibleSizeIsRefused: a proof is a stranger's file, and nobody has to sign it. Its size must not
-// keep whoever verifies it busy for ever.
+// TestAProofForATreeOfAnImpossibleSizeIsRefused: a proof is a stranger's file, and nobody has to sign it. Its size must
+// not keep whoever verifies it busy for ever.
 func TestAProofForATreeOfAnImpossibleSizeIsRefused(t *testing.T) {
 	leaf := Leaf{At: time.UnixMilli(0).UTC(), Identity: Identity("http://a.example/x", [32]byte{})}
 	for _, size := range []string{"4611686018427387905", "9223372036854775807"} {

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// A witness states with a cosignature (C2SP tlog-cosignature, Ed25519) that it has seen a checkpoint at a time, and that
-// the tree contains the trees that it saw before.
+// A witness states with a cosignature (C2SP tlog-cosignature, Ed25519) that it has seen a checkpoint at a time, and
+// that the tree contains the trees that it saw before.
 
 const (
 	algorithmLog    = 1 // of the keys of logs
@@ -62,7 +62,8 @@ func keyHash(name string, key []byte) uint32 {
 }
 
 func validName(name string) bool {
-	return name != "" && len(name) <= 255 && !strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '+' || r == 0x7f || r == 0xfffd })
+	return name != "" && len(name) <= 255 &&
+		!strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '+' || r == 0x7f || r == 0xfffd })
 }
 
 var errVerifier = errors.New("malformed key")
@@ -96,7 +97,8 @@ type Cosigner struct {
 // NewCosigner makes a key for a witness with a name, and returns the text to keep it with.
 func NewCosigner(name string) (secret string, err error) {
 	if !validName(name) {
-		return "", fmt.Errorf("%.100q is not a name of a witness: expected something such as witness.example/w1, without spaces and '+'", name)
+		return "", fmt.Errorf("%.100q is not a name of a witness: expected something such as witness.example/w1, without spaces and '+'",
+			name)
 	}
 	seed := make([]byte, ed25519.SeedSize)
 	rand.Read(seed) // never fails

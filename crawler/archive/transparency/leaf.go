@@ -42,8 +42,8 @@ func HeadDigest(head []byte) (sum [32]byte) {
 	return sum
 }
 
-// Identity returns the SHA-256 of a URL, a line feed and the digest of the head (see HeadDigest). A leaf thus commits to
-// both, and a proof that names both can be compared with it.
+// Identity returns the SHA-256 of a URL, a line feed and the digest of the head (see HeadDigest). A leaf thus commits
+// to both, and a proof that names both can be compared with it.
 func Identity(url string, head [32]byte) [32]byte {
 	b := make([]byte, 0, len(url)+33)
 	b = append(append(b, url...), '\n')

@@ -126,8 +126,8 @@ func (t Txn) mendTile(s state, n int64, tile *leafTile, want tlog.Hash, known bo
 	return nil
 }
 
-// leavesOf returns the leaves of a tile, as many as the log has. The error is ErrDamaged unless they are those that were
-// logged.
+// leavesOf returns the leaves of a tile, as many as the log has. The error is ErrDamaged unless they are those that
+// were logged.
 func (t Txn) leavesOf(n int64) ([][]byte, error) {
 	s, err := t.state()
 	if err != nil {
@@ -140,7 +140,8 @@ func (t Txn) leavesOf(n int64) ([][]byte, error) {
 	case !tile.sound && len(tile.lost) > 0:
 		return nil, fmt.Errorf("%w: leaf %d %s", ErrDamaged, tile.lost[0].index, tile.lost[0].why)
 	case !tile.sound:
-		return nil, fmt.Errorf("%w: leaves %d to %d are not those that were logged", ErrDamaged, tile.first, tile.first+int64(len(tile.leaves))-1)
+		return nil, fmt.Errorf("%w: leaves %d to %d are not those that were logged", ErrDamaged, tile.first,
+			tile.first+int64(len(tile.leaves))-1)
 	}
 	return tile.leaves, nil
 }
@@ -201,8 +202,8 @@ func (t Txn) Refers(versionID string) (bool, error) {
 	return false, err
 }
 
-// KeepWhole stores whole leaves in place of the references to a version, in the transaction that is about to remove a record
-// that leads to them, or can no longer be read. Leaves that are lost stay lost.
+// KeepWhole stores whole leaves in place of the references to a version, in the transaction that is about to remove a
+// record that leads to them, or can no longer be read. Leaves that are lost stay lost.
 func (t Txn) KeepWhole(versionID string) error {
 	list, err := t.leafIndexes(versionID)
 	if err != nil {

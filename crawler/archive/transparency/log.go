@@ -1,12 +1,12 @@
 // Package transparency keeps the archive's transparency log: an append-only Merkle tree (RFC 6962) with a leaf for each
 // version, in the order in which versions were committed.
 //
-// A leaf commits to a version's URL, number, time, bytes and HTTP head. The transaction that stores a version appends its
-// leaf (Txn.AppendRecorded), of which the log keeps a reference to the version's record, and 4 bytes of the hash: the
-// record leads to the rest. A checkpoint is the size and the root hash of the tree, signed with a key that the operator keeps
-// (Signer). Who holds a checkpoint can prove with a few hashes that a version is in the tree (Proof), and that a later
-// tree begins with the same leaves (Consistent). So an archive cannot change or drop what it once signed without being
-// found out by anybody with an old checkpoint.
+// A leaf commits to a version's URL, number, time, bytes and HTTP head. The transaction that stores a version appends
+// its leaf (Txn.AppendRecorded), of which the log keeps a reference to the version's record, and 4 bytes of the hash:
+// the record leads to the rest. A checkpoint is the size and the root hash of the tree, signed with a key that the
+// operator keeps (Signer). Who holds a checkpoint can prove with a few hashes that a version is in the tree (Proof),
+// and that a later tree begins with the same leaves (Consistent). So an archive cannot change or drop what it once
+// signed without being found out by anybody with an old checkpoint.
 //
 // The tree is published in the static form of C2SP tlog-tiles, with checkpoints as signed notes (Txn.File). FORMAT.md
 // describes the records, the leaf and the proof.
@@ -86,8 +86,8 @@ func (t Txn) Append(versionID string, leaf Leaf) (index int64, err error) {
 	return t.append(versionID, raw, raw)
 }
 
-// AppendRecorded does the same for the leaf of a version whose record leads to it (see LeafOf), and which the transaction
-// has stored. It stores a reference to the version in place of the leaf.
+// AppendRecorded does the same for the leaf of a version whose record leads to it (see LeafOf), and which the
+// transaction has stored. It stores a reference to the version in place of the leaf.
 func (t Txn) AppendRecorded(versionID string, leaf Leaf) (index int64, err error) {
 	raw := leaf.Encode()
 	ref, err := referTo(versionID, raw)
@@ -123,9 +123,9 @@ func (t Txn) append(versionID string, entry, raw []byte) (index int64, err error
 	return index, t.setState(s)
 }
 
-// closeTiles stores the parity and the hash of the last of a number of full tiles, and the hashes of the larger subtrees
-// that are full with it. They are what the tiles of the higher levels consist of; all other hashes are computed from them
-// and from the leaves when they are needed.
+// closeTiles stores the parity and the hash of the last of a number of full tiles, and the hashes of the larger
+// subtrees that are full with it. They are what the tiles of the higher levels consist of; all other hashes are
+// computed from them and from the leaves when they are needed.
 func (t Txn) closeTiles(tiles int64, full tlog.Hash, parity [LeafLen]byte) error {
 	if err := t.Set(space, parityKey(tiles-1), parity[:]); err != nil {
 		return err

@@ -32,7 +32,8 @@ func newDB(t testing.TB) *kv.DB {
 }
 
 func leafAt(i int) Leaf {
-	return Leaf{At: day.Add(time.Duration(i) * time.Second), N: i % 7, SHA256: sha256.Sum256(fmt.Append(nil, "bytes ", i)), Identity: Identity(fmt.Sprint("http://data.example/", i), HeadDigest([]byte("HTTP/1.1 200 OK\r\n\r\n")))}
+	return Leaf{At: day.Add(time.Duration(i) * time.Second), N: i % 7, SHA256: sha256.Sum256(fmt.Append(nil, "bytes ", i)),
+		Identity: Identity(fmt.Sprint("http://data.example/", i), HeadDigest([]byte("HTTP/1.1 200 OK\r\n\r\n")))}
 }
 
 func idAt(i int) string {
@@ -188,8 +189,10 @@ func TestTilesAreThoseOfTheSpecification(t *testing.T) {
 	if len(bundle) != 0 {
 		t.Errorf("%d bytes behind the last entry", len(bundle))
 	}
-	for _, name := range []string{"tile/0/003", "tile/0/002", "tile/0/002.p/189", "tile/1/000", "tile/1/000.p/3", "tile/2/000.p/1", "tile/0/0", "tile/0/x000/000", "tile/00/000", "tile/0/000.p/0",
-		"tile/0/000.p/256", "tile/-1/000", "tile/5/000", "tile/entries/-01", "tile/0/000/", "tile/0/x/000", "checkpoint", "", "tile/", "tile/0/" + strings.Repeat("x999/", 30) + "000"} {
+	for _, name := range []string{"tile/0/003", "tile/0/002", "tile/0/002.p/189", "tile/1/000", "tile/1/000.p/3", "tile/2/000.p/1",
+		"tile/0/0", "tile/0/x000/000", "tile/00/000", "tile/0/000.p/0",
+		"tile/0/000.p/256", "tile/-1/000", "tile/5/000", "tile/entries/-01", "tile/0/000/", "tile/0/x/000", "checkpoint", "", "tile/",
+		"tile/0/" + strings.Repeat("x999/", 30) + "000"} {
 		if b, err := files(t.Context(), name); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %d bytes, %v", name, len(b), err)
 		}

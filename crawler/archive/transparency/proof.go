@@ -200,7 +200,8 @@ func (p Proof) Verify(file [32]byte, trusted Trusted) (v Verified, err error) {
 	if p.Index >= tree.N || tlog.CheckRecord(p.Hashes, tree.N, tree.Hash, p.Index, leaf.Hash()) != nil {
 		return fails("the tree of the checkpoint does not contain the leaf")
 	}
-	v = Verified{Version: p.Subject.Version, URL: p.Subject.URL, N: leaf.N, At: leaf.At, SHA256: hex.EncodeToString(file[:]), Recorded: leaf.Flags&FromRecords != 0, Others: leaf.Flags&FromOthers != 0,
+	v = Verified{Version: p.Subject.Version, URL: p.Subject.URL, N: leaf.N, At: leaf.At, SHA256: hex.EncodeToString(file[:]),
+		Recorded: leaf.Flags&FromRecords != 0, Others: leaf.Flags&FromOthers != 0,
 		Log: origin, Index: p.Index, Size: tree.N, Root: tree.Hash.String(), Trust: TrustNone}
 	if v.URL != "" {
 		v.Head = p.Subject.Head
@@ -242,7 +243,9 @@ func (p Proof) trust(v *Verified, trusted Trusted) error {
 			return fmt.Errorf("%w: it is of the log %s, and the checkpoint of %s", ErrNoProof, v.Log, origin)
 		}
 		if tree.N != v.Size {
-			return fmt.Errorf("%w against this checkpoint, which is of %d versions, while the proof is for %d: 'odarchive prove --checkpoint FILE' makes one for it", ErrNoProof, tree.N, v.Size)
+			return fmt.Errorf(
+				"%w against this checkpoint, which is of %d versions, while the proof is for %d: 'odarchive prove --checkpoint FILE' "+
+					"makes one for it", ErrNoProof, tree.N, v.Size)
 		}
 		if tree.Hash.String() != v.Root {
 			return fmt.Errorf("%w: the archive has signed another tree of the same size; keep both checkpoints, they prove it", ErrNoProof)

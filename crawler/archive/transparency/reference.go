@@ -28,7 +28,8 @@ type reference struct {
 	tag      [tagLen]byte
 }
 
-// tagOf returns the first bytes of the hash of a leaf, by which a leaf is known that is no longer what its record leads to.
+// tagOf returns the first bytes of the hash of a leaf, by which a leaf is known that is no longer what its record leads
+// to.
 func tagOf(raw []byte) (tag [tagLen]byte) {
 	h := tlog.RecordHash(raw)
 	copy(tag[:], h[:])

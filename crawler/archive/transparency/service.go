@@ -20,8 +20,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// The protocol between logs and witnesses is C2SP tlog-witness: a log posts its checkpoint, with the proof that it contains
-// the one that the witness cosigned before, and gets a cosignature.
+// The protocol between logs and witnesses is C2SP tlog-witness: a log posts its checkpoint, with the proof that it
+// contains the one that the witness cosigned before, and gets a cosignature.
 
 const (
 	addCheckpoint  = "add-checkpoint"
@@ -45,9 +45,9 @@ func (e conflictError) Error() string {
 	return fmt.Sprintf("this witness has cosigned a tree of %d versions", e.size)
 }
 
-// WitnessService cosigns the checkpoints of some logs. It answers POST requests to …/add-checkpoint, and GET requests with
-// its key. What it has cosigned is durable before it answers, in a file for each log, so that it never cosigns two trees
-// that do not contain one another, whenever it is killed.
+// WitnessService cosigns the checkpoints of some logs. It answers POST requests to …/add-checkpoint, and GET requests
+// with its key. What it has cosigned is durable before it answers, in a file for each log, so that it never cosigns two
+// trees that do not contain one another, whenever it is killed.
 type WitnessService struct {
 	Keys []note.Verifier // of the logs
 	By   *Cosigner

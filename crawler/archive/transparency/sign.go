@@ -133,7 +133,9 @@ func (t Txn) contains(checkpoint []byte, what string) error {
 		return err
 	}
 	if before.N > size {
-		return fmt.Errorf("%w: %s is of %d versions, and the log has %d; an archive that was restored from an older backup begins a new log, with a new key and another --origin", ErrForked, what, before.N, size)
+		return fmt.Errorf(
+			"%w: %s is of %d versions, and the log has %d; an archive that was restored from an older backup begins a new log, with a "+
+				"new key and another --origin", ErrForked, what, before.N, size)
 	}
 	now, err := t.Tree(before.N)
 	if err == nil && now.Hash != before.Hash {

@@ -57,7 +57,8 @@ func publicOf(t testing.TB, s *Signer) []string {
 // proofOf returns the proof of leaf i in the text form.
 func proofOf(t testing.TB, db *kv.DB, i int, keys []string) []byte {
 	t.Helper()
-	subject := Subject{Version: "http://archive.example/api/v1/get/file/id/" + idAt(i), URL: fmt.Sprint("http://data.example/", i), Leaf: leafAt(i).Encode(), Keys: keys}
+	subject := Subject{Version: "http://archive.example/api/v1/get/file/id/" + idAt(i), URL: fmt.Sprint("http://data.example/", i),
+		Leaf: leafAt(i).Encode(), Keys: keys}
 	subject.SetHead(HeadDigest([]byte("HTTP/1.1 200 OK\r\n\r\n")))
 	var text []byte
 	err := View(db, func(txn Txn) error {
@@ -93,7 +94,8 @@ func TestAProofHoldsForItsFileAloneAndSaysWhoSigned(t *testing.T) {
 		want string
 	}{{Trusted{}, TrustNone}, {Trusted{Keys: verifiers(t, publicOf(t, s)...)}, TrustKey}, {Trusted{Checkpoint: c.Note}, TrustCheckpoint}} {
 		v, err := p.Verify(leafAt(123).SHA256, trusted.by)
-		if err != nil || v.Trust != trusted.want || v.N != 123%7 || !v.At.Equal(leafAt(123).At) || v.URL != "http://data.example/123" || v.Size != 300 || v.Log != origin || v.Signed[0] != origin {
+		if err != nil || v.Trust != trusted.want || v.N != 123%7 || !v.At.Equal(leafAt(123).At) || v.URL != "http://data.example/123" ||
+			v.Size != 300 || v.Log != origin || v.Signed[0] != origin {
 			t.Errorf("%+v, %v; want trust %s", v, err, trusted.want)
 		}
 	}
@@ -105,7 +107,8 @@ func TestAProofHoldsForItsFileAloneAndSaysWhoSigned(t *testing.T) {
 		t.Errorf("another key: %v", err)
 	}
 	grow(t, db, 301)
-	if _, err := p.Verify(leafAt(123).SHA256, Trusted{Checkpoint: sign(t, s).Note}); !errors.Is(err, ErrNoProof) || !strings.Contains(err.Error(), "prove --checkpoint") {
+	if _, err := p.Verify(leafAt(123).SHA256, Trusted{Checkpoint: sign(t, s).Note}); !errors.Is(err, ErrNoProof) ||
+		!strings.Contains(err.Error(), "prove --checkpoint") {
 		t.Errorf("a later checkpoint: %v", err)
 	}
 	forged := p
@@ -126,7 +129,8 @@ func TestAProofHoldsForItsFileAloneAndSaysWhoSigned(t *testing.T) {
 			continue
 		}
 		if v, err := q.Verify(leafAt(123).SHA256, Trusted{Keys: verifiers(t, publicOf(t, s)...)}); err == nil {
-			if v.URL != "http://data.example/123" && v.URL != "" || !v.At.Equal(leafAt(123).At) || v.N != 4 || v.Index != 123 || v.Size != 300 {
+			if v.URL != "http://data.example/123" && v.URL != "" || !v.At.Equal(leafAt(123).At) || v.N != 4 || v.Index != 123 ||
+				v.Size != 300 {
 				t.Errorf("byte %d changed: %+v", i, v)
 			}
 		}
@@ -245,7 +249,8 @@ func TestAnybodyWithAnOldCheckpointFindsALogThatWasRewritten(t *testing.T) {
 	}
 	grow(t, db, 900)
 	sign(t, s)
-	if _, written, err := Export(t.Context(), db, dir); err != nil || written != 5 { // tiles 2 and 3 with their entries, and that of level 1
+	if _, written, err := Export(t.Context(), db, dir); err != nil || written != 5 {
+		// tiles 2 and 3 with their entries, and that of level 1
 		t.Errorf("%d files, %v", written, err)
 	}
 	if err := Consistent(t.Context(), yesterday, treeOf(t, db, 900), OfDirectory(dir)); err != nil {

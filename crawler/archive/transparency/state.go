@@ -65,12 +65,13 @@ func (t Txn) setState(s state) error {
 func (s *state) add(raw []byte) (full tlog.Hash) {
 	s.size++
 	addParity(&s.parity, raw)
-	_ = s.open.add(tlog.RecordHash(raw), func(_ int, _ int64, h tlog.Hash) error { full = h; return nil }) // returns the error of the function
+	// returns the error of the function
+	_ = s.open.add(tlog.RecordHash(raw), func(_ int, _ int64, h tlog.Hash) error { full = h; return nil })
 	return full
 }
 
-// root returns hash n of a level of the tree, counted from the leaves, if it is the root of one of the full subtrees behind
-// the last full tile.
+// root returns hash n of a level of the tree, counted from the leaves, if it is the root of one of the full subtrees
+// behind the last full tile.
 func (s *state) root(level int, n int64) (h tlog.Hash, ok bool) {
 	at := s.size - s.open.size
 	for i, width := 0, int64(tileWidth/2); width > 0; width /= 2 {

@@ -43,9 +43,10 @@ type Prover func(old, size int64) (tlog.TreeProof, error)
 const maxSubmissions = 3
 
 // Submit sends a checkpoint to the witness at an address, with the prefix of its paths, and returns the note with the
-// cosignature of the given key. last is the size that the witness is supposed to have cosigned before; it says if that is
-// wrong.
-func Submit(ctx context.Context, client *http.Client, address string, key note.Verifier, signed []byte, last int64, prove Prover) (cosigned []byte, err error) {
+// cosignature of the given key. last is the size that the witness is supposed to have cosigned before; it says if that
+// is wrong.
+func Submit(ctx context.Context, client *http.Client, address string, key note.Verifier, signed []byte, last int64,
+	prove Prover) (cosigned []byte, err error) {
 	_, tree, err := ParseNote(signed)
 	if err != nil {
 		return nil, err
@@ -61,7 +62,8 @@ func Submit(ctx context.Context, client *http.Client, address string, key note.V
 		conflict, isConflict := errors.AsType[conflictError](err)
 		switch {
 		case isConflict && conflict.size > tree.N:
-			return nil, fmt.Errorf("witness %s: it has cosigned a tree of %d versions, and this checkpoint has %d", key.Name(), conflict.size, tree.N)
+			return nil, fmt.Errorf("witness %s: it has cosigned a tree of %d versions, and this checkpoint has %d", key.Name(),
+				conflict.size, tree.N)
 		case isConflict && conflict.size == last:
 			return nil, fmt.Errorf("witness %s: %w: it has cosigned another tree of %d versions", key.Name(), ErrForked, last)
 		case isConflict && try < maxSubmissions:
@@ -127,7 +129,8 @@ func CosignedAt(signed []byte, witness note.Verifier) (at time.Time, ok bool) {
 // recentCheckpoints is how many checkpoints LastCosigned reads.
 const recentCheckpoints = 30
 
-// LastCosigned returns the size of the latest checkpoint that a witness has cosigned; 0 if no recent one has its signature.
+// LastCosigned returns the size of the latest checkpoint that a witness has cosigned; 0 if no recent one has its
+// signature.
 func (t Txn) LastCosigned(ctx context.Context, witness note.Verifier) (size int64, err error) {
 	read := 0
 	err = t.Checkpoints(ctx, maxSize-1, func(c Checkpoint) (bool, error) {

@@ -76,9 +76,9 @@ func (t tile) within(size int64) bool {
 	return t.n*tileWidth+int64(t.width) <= size>>(tileHeight*max(t.level, 0))
 }
 
-// File returns a file of the log as it is published: "checkpoint", its time stamp, or a tile or a bundle of entries by its path. Tiles
-// and bundles never change. They are computed when they are asked for. The error is fs.ErrNotExist for other names and
-// for what the tree does not have yet.
+// File returns a file of the log as it is published: "checkpoint", its time stamp, or a tile or a bundle of entries by
+// its path. Tiles and bundles never change. They are computed when they are asked for. The error is fs.ErrNotExist for
+// other names and for what the tree does not have yet.
 func (t Txn) File(name string) ([]byte, error) {
 	if name == CheckpointFile {
 		c, ok, err := t.Latest()

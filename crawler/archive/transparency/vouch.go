@@ -16,8 +16,8 @@ import (
 
 // What others say of a checkpoint is stored with it: cosignatures of witnesses, and a time stamp.
 
-// checkpoint returns the stored checkpoint with the body of a signed note. The error is ErrForked if there is another one
-// of the same size and log. ok is false if there is none.
+// checkpoint returns the stored checkpoint with the body of a signed note. The error is ErrForked if there is another
+// one of the same size and log. ok is false if there is none.
 func (t Txn) checkpoint(signed []byte) (c Checkpoint, ok bool, err error) {
 	origin, tree, err := ParseNote(signed)
 	if err != nil {
@@ -102,8 +102,8 @@ func StampDigest(signed []byte) (digest [32]byte, err error) {
 	return sha256.Sum256(body), err
 }
 
-// SetTimeStamp stores the response of a time-stamping authority with the checkpoint that has the body of a signed note. The
-// caller has verified it.
+// SetTimeStamp stores the response of a time-stamping authority with the checkpoint that has the body of a signed note.
+// The caller has verified it.
 func SetTimeStamp(ctx context.Context, db *kv.DB, signed, response []byte) error {
 	if len(response) > timestamp.MaxResponse {
 		return fmt.Errorf("a time stamp has at most %d bytes", timestamp.MaxResponse)

@@ -42,8 +42,9 @@ func OpenNote(signed []byte, keys []note.Verifier) (origin string, tree tlog.Tre
 }
 
 // Witness compares the present checkpoint of a log with the one that it saw before, which is in a file, or in the file
-// for this log (SeenFile) below a directory, and cosigns it if it contains that one. The file is durable before Witness returns the cosigned note. If the log has changed or lost
-// what it had, the error is ErrForked, the file stays, and the note is the proof against the log.
+// for this log (SeenFile) below a directory, and cosigns it if it contains that one. The file is durable before Witness
+// returns the cosigned note. If the log has changed or lost what it had, the error is ErrForked, the file stays, and
+// the note is the proof against the log.
 func Witness(ctx context.Context, log Files, keys []note.Verifier, by *Cosigner, file string) (cosigned []byte, tree tlog.Tree, err error) {
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
 		_, origin, _, err := log.Read(ctx, keys)

@@ -81,7 +81,8 @@ func (base *Info) checkLineage(lineage string) error {
 	if base.Lineage == "" || base.Lineage == lineage {
 		return nil
 	}
-	return fmt.Errorf("%w: since then, the archive was restored or lost data, or this is another archive; a full backup is needed", ErrChain)
+	return fmt.Errorf("%w: since then, the archive was restored or lost data, or this is another archive; a full backup is needed",
+		ErrChain)
 }
 
 // Write writes a full backup, or, if since is not nil, what is new since that backup.

@@ -35,7 +35,8 @@ func open(t testing.TB, dir string) *archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := content.Open(filepath.Join(dir, packsDir), db, content.Options{MinFree: -1, NoSync: true, MaxPack: 200 << 10, Waste: 0.05})
+	store, err := content.Open(filepath.Join(dir, packsDir), db,
+		content.Options{MinFree: -1, NoSync: true, MaxPack: 200 << 10, Waste: 0.05})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -211,7 +211,8 @@ func TestABackupDoesNotFollowOnOneOfAnotherLineage(t *testing.T) {
 	other := info
 	other.Lineage = "0123456789abcdef"
 	var b bytes.Buffer
-	if _, err := Write(t.Context(), a.source(), &b, &other, nil); !errors.Is(err, ErrChain) || !strings.Contains(err.Error(), "full backup is needed") {
+	if _, err := Write(t.Context(), a.source(), &b, &other, nil); !errors.Is(err, ErrChain) ||
+		!strings.Contains(err.Error(), "full backup is needed") {
 		t.Errorf("on another: %v", err)
 	}
 	if b.Len() > 0 {

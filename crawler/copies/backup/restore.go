@@ -153,8 +153,8 @@ func loadDatabase(dir string, body io.Reader) error {
 	return errors.Join(db.Load(body), db.Close())
 }
 
-// dropOverwritten removes from the files of the database what later backups of a chain have overwritten or deleted: it may
-// have been withdrawn since the first one.
+// dropOverwritten removes from the files of the database what later backups of a chain have overwritten or deleted: it
+// may have been withdrawn since the first one.
 func dropOverwritten(ctx context.Context, dir string) error {
 	db, err := kv.Open(dir, kv.Options{})
 	if err != nil {

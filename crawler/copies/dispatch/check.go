@@ -43,13 +43,15 @@ func (r *Result) check() error {
 	case len(r.Inside) > maxPart:
 		return malformed("too much inside")
 	}
-	for _, text := range []string{ex.FinalURL, ex.Why, ex.Exception, ex.TLS, ex.ContentType, ex.ETag, ex.LastModified, ex.RemoteAddr, f.Accept, f.Fault, r.Object, r.Beside} {
+	for _, text := range []string{ex.FinalURL, ex.Why, ex.Exception, ex.TLS, ex.ContentType, ex.ETag, ex.LastModified, ex.RemoteAddr,
+		f.Accept, f.Fault, r.Object, r.Beside} {
 		if len(text) > maxText {
 			return malformed("a text of %d bytes", len(text))
 		}
 	}
 	for _, h := range ex.Hops {
-		if !isURL(h.URL) || len(h.URL) > maxText || len(h.Head) > catalog.MaxExchangeHead || h.Before < 0 || h.Before > 24*time.Hour || !catalog.IsStatus(h.Status) {
+		if !isURL(h.URL) || len(h.URL) > maxText || len(h.Head) > catalog.MaxExchangeHead || h.Before < 0 || h.Before > 24*time.Hour ||
+			!catalog.IsStatus(h.Status) {
 			return malformed("an impossible request of %.100q", h.URL)
 		}
 	}

@@ -23,11 +23,11 @@ type Office interface {
 	Host(group string) (h Host, ok bool)
 	// Describe returns a job with what a worker has to know of the archive for it.
 	Describe(ctx context.Context, job frontier.Job) (Job, error)
-	// Announce announces a Commit that is going to be called soon with the returned context, so that those of a message are
-	// committed together. over is called after it.
+	// Announce announces a Commit that is going to be called soon with the returned context, so that those of a message
+	// are committed together. over is called after it.
 	Announce(ctx context.Context) (_ context.Context, over func())
-	// Commit commits what a worker found. The error wraps frontier.ErrLeaseLost if the lease has ended, and ErrMalformed if
-	// the result cannot be one of a sound worker.
+	// Commit commits what a worker found. The error wraps frontier.ErrLeaseLost if the lease has ended, and
+	// ErrMalformed if the result cannot be one of a sound worker.
 	Commit(ctx context.Context, lease *frontier.Lease, job frontier.Job, r *Result, parcel Parcel) error
 	// Settings returns the part of a Welcome that is about settings, Rev among it.
 	Settings() Welcome
@@ -119,7 +119,10 @@ func NewDesk(o DeskOptions) *Desk {
 // Hello answers a Hello.
 func (d *Desk) Hello(h Hello) Welcome {
 	if h.Version != Version {
-		return Welcome{Version: Version, Why: fmt.Sprintf("the archive speaks version %d of the messages between writer and workers, this worker version %d: use the same release for both", Version, h.Version)}
+		return Welcome{Version: Version,
+			Why: fmt.Sprintf(
+				"the archive speaks version %d of the messages between writer and workers, this worker version %d: use the same release "+
+					"for both", Version, h.Version)}
 	}
 	if h.Worker == "" || len(h.Worker) > 100 || len(h.Name) > 500 {
 		return Welcome{Version: Version, Why: "a worker needs a name"}
@@ -152,8 +155,8 @@ func (d *Desk) see(id, name string) {
 	w.name, w.seen = cmp.Or(name, w.name, id), time.Now()
 }
 
-// forgetOne forgets the worker that was heard of the longest time ago, of those without a lease, so that workers which only
-// say hello do not keep others out. ok is false if all have leases. The caller holds mu.
+// forgetOne forgets the worker that was heard of the longest time ago, of those without a lease, so that workers which
+// only say hello do not keep others out. ok is false if all have leases. The caller holds mu.
 func (d *Desk) forgetOne() (ok bool) {
 	busy := make(map[string]bool, len(d.loans))
 	for _, l := range d.loans {
@@ -270,7 +273,8 @@ func (d *Desk) grantOne(ctx context.Context, worker string) (g *Grant, next time
 		case errors.As(err, &wait):
 			err = d.o.Frontier.Release(context.WithoutCancel(ctx), lease, d.o.Now().Add(time.Until(wait.Until)), wait.Why)
 		case err != nil:
-			err = errors.Join(err, d.o.Frontier.Release(context.WithoutCancel(ctx), lease, d.o.Now().Add(time.Second), "the lease could not be granted"))
+			err = errors.Join(err,
+				d.o.Frontier.Release(context.WithoutCancel(ctx), lease, d.o.Now().Add(time.Second), "the lease could not be granted"))
 		}
 		if err != nil || g != nil {
 			return g, next, err

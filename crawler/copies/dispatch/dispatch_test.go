@@ -69,7 +69,8 @@ func (o *office) Commit(ctx context.Context, lease *frontier.Lease, job frontier
 	}
 	time.Sleep(o.slow)
 	err = o.db.Update(ctx, func(txn *kv.Txn) error {
-		return o.f.Done(txn, lease, job, frontier.Result{Visit: schedule.Visit{At: time.Now(), Outcome: catalog.Archived}, NextDue: time.Now().Add(time.Hour)})
+		return o.f.Done(txn, lease, job,
+			frontier.Result{Visit: schedule.Visit{At: time.Now(), Outcome: catalog.Archived}, NextDue: time.Now().Add(time.Hour)})
 	})
 	if err != nil {
 		return err
@@ -290,7 +291,8 @@ func freePort(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// TestWorkersOverNATS runs a writer with an embedded server and workers, with large parcels in JetStream or in a bucket.
+// TestWorkersOverNATS runs a writer with an embedded server and workers, with large parcels in JetStream or in a
+// bucket.
 func TestWorkersOverNATS(t *testing.T) {
 	t.Run("without a bucket", func(t *testing.T) { testWorkersOverNATS(t, nil, nil) })
 	shared := openBucket(t)
@@ -376,7 +378,8 @@ func testWorkersOverNATS(t *testing.T, ofWriter, ofWorkers *countedBucket) {
 	}
 	b := newBench(t, 2*time.Second, urls...)
 	address := freePort(t)
-	w := NewWriter(WriterOptions{DeskOptions: b.o, Bucket: orNil(ofWriter), Embedded: &ServerOptions{Listen: address, Dir: t.TempDir(), Token: "secret"}})
+	w := NewWriter(WriterOptions{DeskOptions: b.o, Bucket: orNil(ofWriter),
+		Embedded: &ServerOptions{Listen: address, Dir: t.TempDir(), Token: "secret"}})
 	b.Desk = w.Desk
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
@@ -410,10 +413,12 @@ func testWorkersOverNATS(t *testing.T, ofWriter, ofWorkers *countedBucket) {
 			t.Fatal(err)
 		}
 		done := make(chan error, 1)
-		work := NewWorker(WorkerOptions{Address: a, Name: name, Hosts: 4, Bucket: orNil(ofWorkers), Log: slog.New(slog.DiscardHandler), Build: func(w *Worker, by Welcome) (Kit, error) {
-			gate := politeness.New(politeness.Options{Delay: -1, Borrow: w.Borrow, Fetched: w.Fetched})
-			return Kit{Gate: gate, Visit: func(ctx context.Context, j Job) (*Sent, error) { return visit(ctx, gate, j) }, Outage: func() (string, time.Time) { return "", time.Time{} }, Close: func() error { return nil }}, nil
-		}})
+		work := NewWorker(WorkerOptions{Address: a, Name: name, Hosts: 4, Bucket: orNil(ofWorkers), Log: slog.New(slog.DiscardHandler),
+			Build: func(w *Worker, by Welcome) (Kit, error) {
+				gate := politeness.New(politeness.Options{Delay: -1, Borrow: w.Borrow, Fetched: w.Fetched})
+				return Kit{Gate: gate, Visit: func(ctx context.Context, j Job) (*Sent, error) { return visit(ctx, gate, j) },
+					Outage: func() (string, time.Time) { return "", time.Time{} }, Close: func() error { return nil }}, nil
+			}})
 		go func() { done <- work.Run(ctx) }()
 		return func() {
 			cancel()
@@ -438,7 +443,8 @@ func testWorkersOverNATS(t *testing.T, ofWriter, ofWorkers *countedBucket) {
 		if n := b.office.commits[u]; n != 1 {
 			t.Errorf("%s was committed %d times", u, n)
 		}
-		if got := b.office.parcels[u]; !strings.HasPrefix(got, "body of "+u) || strings.HasSuffix(u, "/3") != strings.HasSuffix(got, large) {
+		if got := b.office.parcels[u]; !strings.HasPrefix(got, "body of "+u) ||
+			strings.HasSuffix(u, "/3") != strings.HasSuffix(got, large) {
 			t.Errorf("%s: a parcel of %d bytes", u, len(got))
 		}
 	}
@@ -458,7 +464,8 @@ type text struct{ *strings.Reader }
 func (t *text) Close() error { return nil }
 
 func TestAServerBeyondLoopbackNeedsCredentials(t *testing.T) {
-	for listen, want := range map[string]bool{"127.0.0.1:4222": true, "localhost:4222": true, "[::1]:4222": true, "0.0.0.0:4222": false, ":4222": false, "10.0.0.1:4222": false} {
+	for listen, want := range map[string]bool{"127.0.0.1:4222": true, "localhost:4222": true, "[::1]:4222": true, "0.0.0.0:4222": false,
+		":4222": false, "10.0.0.1:4222": false} {
 		if err := (ServerOptions{Listen: listen}).CheckListen(); (err == nil) != want {
 			t.Errorf("%s: %v", listen, err)
 		}
@@ -489,7 +496,8 @@ func TestAddresses(t *testing.T) {
 }
 
 func FuzzDecodeResults(f *testing.F) {
-	r := &Result{Version: Version, Worker: "w", Job: Key{Ref{"a.example", 1}, "k"}, Finding: Finding{Exchange: Exchange{Outcome: catalog.Unchanged}}, Inside: []byte("in"), Parcel: []byte("p")}
+	r := &Result{Version: Version, Worker: "w", Job: Key{Ref{"a.example", 1}, "k"},
+		Finding: Finding{Exchange: Exchange{Outcome: catalog.Unchanged}}, Inside: []byte("in"), Parcel: []byte("p")}
 	one, err := r.Encode()
 	if err != nil {
 		f.Fatal(err)
@@ -520,7 +528,8 @@ func FuzzDecodeResults(f *testing.F) {
 func TestAMalformedResultIsLeftOutOfItsMessageAndTheOthersAreNot(t *testing.T) {
 	var all [][]byte
 	for i := range 4 {
-		r := &Result{Version: Version, Worker: "w", Job: Key{Ref{"a.example", 1}, fmt.Sprint("k", i)}, Finding: Finding{Exchange: Exchange{Outcome: catalog.Unchanged}}}
+		r := &Result{Version: Version, Worker: "w", Job: Key{Ref{"a.example", 1}, fmt.Sprint("k", i)},
+			Finding: Finding{Exchange: Exchange{Outcome: catalog.Unchanged}}}
 		if i == 1 {
 			r.Finding.Exchange.Status = -1
 		}
@@ -556,19 +565,29 @@ func TestMalformedResultsAreRecognised(t *testing.T) {
 	}
 	for name, change := range map[string]func(*Result){
 		"another version": func(r *Result) { r.Version++ }, "no job": func(r *Result) { r.Job.Key = "" },
-		"no outcome": func(r *Result) { r.Finding.Kept = nil }, "an archived version": func(r *Result) { r.Finding.Exchange.Outcome = catalog.Archived },
-		"no parcel": func(r *Result) { r.Parcel = nil }, "no body": func(r *Result) { r.Finding.Body = nil }, "an empty body": func(r *Result) { r.Finding.Body.Size = 0 },
-		"a negative time": func(r *Result) { r.Age = -1 }, "a long text": func(r *Result) { r.Finding.Exchange.Why = strings.Repeat("x", maxText+1) },
-		"a part that is another key of the bucket": func(r *Result) { r.Object = "../000000000001" }, "a part that is the writer's": func(r *Result) { r.Beside = beaconPrefix + strings.Repeat("A", 26) },
-		"half a digest": func(r *Result) { r.Finding.Kept.Head = []byte{1} }, "many requests": func(r *Result) { r.Passages = make([]politeness.Result, maxPassages+1) },
-		"an impossible status":     func(r *Result) { r.Finding.Exchange.Status = 1000 },
-		"a final URL that is none": func(r *Result) { r.Finding.Exchange.FinalURL = `x"\` }, "a final URL of a file": func(r *Result) { r.Finding.Exchange.FinalURL = "file:///etc/passwd" },
-		"a final URL without a host": func(r *Result) { r.Finding.Exchange.FinalURL = "http:///x" }, "a final URL with a space": func(r *Result) { r.Finding.Exchange.FinalURL = "http://x/ y>z" },
-		"a final URL with a line": func(r *Result) { r.Finding.Exchange.FinalURL = "http://x/\n" }, "a request of no URL": func(r *Result) { r.Finding.Exchange.Hops = []Hop{{Status: 200}} },
-		"a request of another scheme": func(r *Result) { r.Finding.Exchange.Hops = []Hop{{URL: "ldap://x/", Status: 200}} },
-		"an invented error class":     func(r *Result) { r.Finding.Exchange.ErrorClass = "evil" },
-		"a field of two lines":        func(r *Result) { r.Finding.Exchange.ResponseHeader = http.Header{"X": {"a\r\nEvil: 1"}} },
-		"a field with a bad name":     func(r *Result) { r.Finding.Exchange.RequestHeader = http.Header{"X: a\r\nY": {"a"}} },
+		"no outcome":          func(r *Result) { r.Finding.Kept = nil },
+		"an archived version": func(r *Result) { r.Finding.Exchange.Outcome = catalog.Archived },
+		"no parcel":           func(r *Result) { r.Parcel = nil }, "no body": func(r *Result) { r.Finding.Body = nil },
+		"an empty body":   func(r *Result) { r.Finding.Body.Size = 0 },
+		"a negative time": func(r *Result) { r.Age = -1 },
+		"a long text":     func(r *Result) { r.Finding.Exchange.Why = strings.Repeat("x", maxText+1) },
+		"a part that is another key of the bucket": func(r *Result) { r.Object = "../000000000001" },
+		"a part that is the writer's":              func(r *Result) { r.Beside = beaconPrefix + strings.Repeat("A", 26) },
+		"half a digest":                            func(r *Result) { r.Finding.Kept.Head = []byte{1} },
+		"many requests":                            func(r *Result) { r.Passages = make([]politeness.Result, maxPassages+1) },
+		"an impossible status":                     func(r *Result) { r.Finding.Exchange.Status = 1000 },
+		"a final URL that is none":                 func(r *Result) { r.Finding.Exchange.FinalURL = `x"\` },
+		"a final URL of a file":                    func(r *Result) { r.Finding.Exchange.FinalURL = "file:///etc/passwd" },
+		"a final URL without a host":               func(r *Result) { r.Finding.Exchange.FinalURL = "http:///x" },
+		"a final URL with a space":                 func(r *Result) { r.Finding.Exchange.FinalURL = "http://x/ y>z" },
+		"a final URL with a line":                  func(r *Result) { r.Finding.Exchange.FinalURL = "http://x/\n" },
+		"a request of no URL":                      func(r *Result) { r.Finding.Exchange.Hops = []Hop{{Status: 200}} },
+		"a request of another scheme":              func(r *Result) { r.Finding.Exchange.Hops = []Hop{{URL: "ldap://x/", Status: 200}} },
+		"an invented error class":                  func(r *Result) { r.Finding.Exchange.ErrorClass = "evil" },
+		"a field of two lines": func(r *Result) {
+			r.Finding.Exchange.ResponseHeader = http.Header{"X": {"a\r\nEvil: 1"}}
+		},
+		"a field with a bad name": func(r *Result) { r.Finding.Exchange.RequestHeader = http.Header{"X: a\r\nY": {"a"}} },
 	} {
 		r := good()
 		change(r)
@@ -603,7 +622,8 @@ func TestResultsThatAreComparedAreCommittedInTheirOrder(t *testing.T) {
 	var want []string
 	var claims []Claimed
 	for i, job := range g.Jobs {
-		c, v, ok := b.Claim(&Result{Version: Version, Worker: "w", Job: Key{g.Ref, job.Key}, Last: i == len(g.Jobs)-1, Finding: Finding{Compare: true}})
+		c, v, ok := b.Claim(&Result{Version: Version, Worker: "w", Job: Key{g.Ref, job.Key}, Last: i == len(g.Jobs)-1,
+			Finding: Finding{Compare: true}})
 		if !ok {
 			t.Fatal(v)
 		}
@@ -629,8 +649,10 @@ func TestResultsThatAreComparedAreCommittedInTheirOrder(t *testing.T) {
 
 func TestOnlyWhatNamesAHostIsLent(t *testing.T) {
 	for name, want := range map[string]bool{
-		"a.example": true, "a.example:8080": true, "a.example:443": true, "a.example:80": true, "127.0.0.1:41000": true, "[::1]:41000": true, "xn--bcher-kva.example": true,
-		"": false, "[::1": false, "%zz": false, "127.0.0.1:1/../x": false, "a.example/": false, "user@a.example": false, "A.example": false, "a b": false,
+		"a.example": true, "a.example:8080": true, "a.example:443": true, "a.example:80": true, "127.0.0.1:41000": true,
+		"[::1]:41000": true, "xn--bcher-kva.example": true,
+		"": false, "[::1": false, "%zz": false, "127.0.0.1:1/../x": false, "a.example/": false, "user@a.example": false, "A.example": false,
+		"a b":                       false,
 		strings.Repeat("a", 20_000): false,
 	} {
 		if got := isHost(name); got != want {
@@ -650,7 +672,8 @@ func TestWorkersThatOnlySayHelloKeepNobodyOut(t *testing.T) {
 	}
 	b.Hello(Hello{Version: Version, Worker: "last"})
 	if b.workers["first"] == nil || b.workers["last"] == nil || len(b.workers) > maxWorkers {
-		t.Errorf("of %d workers: the one with a lease %v, the last one %v", len(b.workers), b.workers["first"] != nil, b.workers["last"] != nil)
+		t.Errorf("of %d workers: the one with a lease %v, the last one %v", len(b.workers), b.workers["first"] != nil,
+			b.workers["last"] != nil)
 	}
 }
 
@@ -682,7 +705,8 @@ func TestAWorkerThatWasStoppedAsksForNothingForTheTimeOfALease(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		rests bool
-	}{{0, false}, {time.Second, false}, {3 * time.Second, true}, {3500 * time.Millisecond, true}, {4500 * time.Millisecond, true}, {5500 * time.Millisecond, true}, {6500 * time.Millisecond, true}, {7100 * time.Millisecond, false}} {
+	}{{0, false}, {time.Second, false}, {3 * time.Second, true}, {3500 * time.Millisecond, true}, {4500 * time.Millisecond, true},
+		{5500 * time.Millisecond, true}, {6500 * time.Millisecond, true}, {7100 * time.Millisecond, false}} {
 		if got := w.rests(at.Add(c.after)); got != c.rests {
 			t.Errorf("after %s: rests %v", c.after, got)
 		}

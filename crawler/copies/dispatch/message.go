@@ -56,8 +56,9 @@ type Welcome struct {
 	Honour     []string `json:"honour,omitempty"`
 	ScopeAllow []string `json:"scope_allow,omitempty"`
 	ScopeDeny  []string `json:"scope_deny,omitempty"`
-	Bucket     string   `json:"bucket,omitempty"`   // an object by which a worker sees that it has the same bucket; "" if the writer has none
-	TooMany    bool     `json:"too_many,omitempty"` // rules of the scope: the writer visits everything itself
+	// an object by which a worker sees that it has the same bucket; "" if the writer has none
+	Bucket  string `json:"bucket,omitempty"`
+	TooMany bool   `json:"too_many,omitempty"` // rules of the scope: the writer visits everything itself
 }
 
 // Ask asks for leases.

@@ -47,7 +47,8 @@ func ParseAddress(text string) (a Address, err error) {
 	var servers []string
 	for one := range strings.SplitSeq(text, ",") {
 		u, err := url.Parse(strings.TrimSpace(one))
-		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss" || u.RawQuery != "" || u.Fragment != "" {
+		if err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls" && u.Scheme != "ws" && u.Scheme != "wss" ||
+			u.RawQuery != "" || u.Fragment != "" {
 			return a, fmt.Errorf("%q is not an address such as nats://HOST:4222", withoutPassword(u, one))
 		}
 		if name := strings.Trim(u.Path, "/"); name != "" {
@@ -211,8 +212,8 @@ func (c *connection) why(err error) error {
 	return err
 }
 
-// failure returns why the server was not reached; nil if that is not known yet. That a message could not be sent without
-// a connection is not the reason.
+// failure returns why the server was not reached; nil if that is not known yet. That a message could not be sent
+// without a connection is not the reason.
 func (c *connection) failure() error {
 	if last := c.unreached.Load(); last != nil {
 		return *last
@@ -305,7 +306,8 @@ func (c *connection) setUp(ctx context.Context, dedup time.Duration, embedded bo
 	if err != nil {
 		return nil, nil, fmt.Errorf("the consumer of results: %w", err)
 	}
-	objects, err := c.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: c.bucket(), TTL: resultAge, MaxBytes: maxObjectBytes, Storage: jetstream.FileStorage})
+	objects, err := c.js.CreateOrUpdateObjectStore(ctx,
+		jetstream.ObjectStoreConfig{Bucket: c.bucket(), TTL: resultAge, MaxBytes: maxObjectBytes, Storage: jetstream.FileStorage})
 	if err != nil {
 		return nil, nil, fmt.Errorf("the store of parcels: %w", err)
 	}

@@ -39,8 +39,8 @@ type envelope struct {
 	err     error         // valid once done is closed
 }
 
-// send sends an encoded result and returns when the queue has it. Results that are sent one after the other arrive in that
-// order.
+// send sends an encoded result and returns when the queue has it. Results that are sent one after the other arrive in
+// that order.
 func (o *outbox) send(ctx context.Context, result []byte) error {
 	e, leads := o.add(result)
 	if !leads {

@@ -34,8 +34,8 @@ type large struct {
 	bucket  bucket.Bucket // nil for none
 }
 
-// isPartName reports whether a text is a name that a worker gives a part. The writer deletes parts by their names, so that
-// no other key of the bucket must be one.
+// isPartName reports whether a text is a name that a worker gives a part. The writer deletes parts by their names, so
+// that no other key of the bucket must be one.
 func isPartName(name string) bool {
 	name = strings.TrimSuffix(name, besideSuffix)
 	return len(name) >= 20 && len(name) <= 64 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
@@ -123,7 +123,8 @@ func (b *beacon) light(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, bucketTime)
 	defer cancel()
 	name := beaconPrefix + rand.Text()
-	if err := b.bucket.Put(ctx, parcelPrefix+name, int64(len(name)), strings.NewReader(name), bucket.PutOptions{IfAbsent: true}); err != nil {
+	if err := b.bucket.Put(ctx, parcelPrefix+name, int64(len(name)), strings.NewReader(name),
+		bucket.PutOptions{IfAbsent: true}); err != nil {
 		b.log.Warn("large parcels of workers go over NATS, since the bucket cannot be written", "error", err)
 		return
 	}

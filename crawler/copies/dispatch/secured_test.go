@@ -40,14 +40,17 @@ func authority(t *testing.T) (ca, cert, key string) {
 	}
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(err)
-	root := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	root := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "an authority"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	rootDER, err := x509.CreateCertificate(rand.Reader, root, root, caKey.Public(), caKey)
 	must(err)
 	leafKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	must(err)
-	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "NATS"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	leaf := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "NATS"}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(time.Hour),
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, root, leafKey.Public(), caKey)
 	must(err)
 	keyDER, err := x509.MarshalPKCS8PrivateKey(leafKey)
@@ -83,7 +86,8 @@ func TestOnlyWorkersWithTheirKeyWorkOverTLS(t *testing.T) {
 	_, stranger := user(t)
 	b := newBench(t, 2*time.Second, "http://a.example/1", "http://b.example/2")
 	address := freePort(t)
-	w := NewWriter(WriterOptions{DeskOptions: b.o, Embedded: &ServerOptions{Listen: address, Dir: t.TempDir(), Cert: cert, Key: key, NKeys: []string{public}}})
+	w := NewWriter(WriterOptions{DeskOptions: b.o,
+		Embedded: &ServerOptions{Listen: address, Dir: t.TempDir(), Cert: cert, Key: key, NKeys: []string{public}}})
 	b.Desk = w.Desk
 	ctx, stop := context.WithCancel(t.Context())
 	ran := make(chan error, 1)
@@ -95,13 +99,14 @@ func TestOnlyWorkersWithTheirKeyWorkOverTLS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		work := NewWorker(WorkerOptions{Address: a, Credentials: c, Name: "worker", Hosts: 2, Log: slog.New(slog.DiscardHandler), Build: func(w *Worker, _ Welcome) (Kit, error) {
-			gate := politeness.New(politeness.Options{Delay: -1, Borrow: w.Borrow, Fetched: w.Fetched})
-			return Kit{Gate: gate, Visit: func(_ context.Context, j Job) (*Sent, error) {
-				r := resultFor("", &Grant{Jobs: []Job{j}}, true)
-				return &Sent{Ended: time.Now(), Finding: r.Finding}, nil
-			}, Outage: func() (string, time.Time) { return "", time.Time{} }, Close: func() error { return nil }}, nil
-		}})
+		work := NewWorker(WorkerOptions{Address: a, Credentials: c, Name: "worker", Hosts: 2, Log: slog.New(slog.DiscardHandler),
+			Build: func(w *Worker, _ Welcome) (Kit, error) {
+				gate := politeness.New(politeness.Options{Delay: -1, Borrow: w.Borrow, Fetched: w.Fetched})
+				return Kit{Gate: gate, Visit: func(_ context.Context, j Job) (*Sent, error) {
+					r := resultFor("", &Grant{Jobs: []Job{j}}, true)
+					return &Sent{Ended: time.Now(), Finding: r.Finding}, nil
+				}, Outage: func() (string, time.Time) { return "", time.Time{} }, Close: func() error { return nil }}, nil
+			}})
 		working, end := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- work.Run(working) }()
@@ -119,7 +124,8 @@ func TestOnlyWorkersWithTheirKeyWorkOverTLS(t *testing.T) {
 		t.Error("a worker with the authority and its key does not work")
 	}
 	for name, c := range map[string]Credentials{
-		"no key": {CA: ca}, "the key of a stranger": {CA: ca, NKeyFile: stranger}, "another authority": {CA: otherCA, NKeyFile: seed}, "no authority": {NKeyFile: seed},
+		"no key": {CA: ca}, "the key of a stranger": {CA: ca, NKeyFile: stranger}, "another authority": {CA: otherCA, NKeyFile: seed},
+		"no authority": {NKeyFile: seed},
 	} {
 		if works("tls://"+address, c, time.Second) {
 			t.Errorf("%s: the worker was admitted", name)

@@ -37,7 +37,9 @@ func (o ServerOptions) CheckListen() error {
 		return nil
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("%s can be reached from other machines, where anybody could act as a worker: set a token, a user with a password, or NKeys", o.Listen)
+		return fmt.Errorf(
+			"%s can be reached from other machines, where anybody could act as a worker: set a token, a user with a password, or NKeys",
+			o.Listen)
 	}
 	return nil
 }
@@ -49,7 +51,8 @@ func (o ServerOptions) Check() error {
 	}
 	for _, key := range o.NKeys {
 		if !nkeys.IsValidPublicUserKey(key) {
-			return fmt.Errorf("the NKey %.80q is not the public key of a user, which begins with U and has %d characters", key, publicKeyLen)
+			return fmt.Errorf("the NKey %.80q is not the public key of a user, which begins with U and has %d characters", key,
+				publicKeyLen)
 		}
 	}
 	return checkCertificate(o.Cert, o.Key)

@@ -52,10 +52,14 @@ func TestHostsOfOneAddressOrDomainAreAskedByOneWorkerAtATime(t *testing.T) {
 			if got := b.Borrow(t.Context(), Borrow{Version: Version, Worker: "w1", Host: second, For: held[first].Ref}); !got.Own {
 				t.Errorf("for a visit of %s: %+v, expected that the writer visits it", first, got)
 			}
-			if got := b.Borrow(t.Context(), Borrow{Version: Version, Worker: "w1", Host: second, For: held["other.example"].Ref}); got.Own || got.Grant != nil || got.Wait <= 0 {
+			if got := b.Borrow(t.Context(),
+				Borrow{Version: Version, Worker: "w1", Host: second, For: held["other.example"].Ref}); got.Own || got.Grant != nil ||
+				got.Wait <= 0 {
 				t.Errorf("for a visit of another host: %+v, expected to wait", got)
 			}
-			if got := b.Borrow(t.Context(), Borrow{Version: Version, Worker: "w1", Host: "third.example.net", For: held["other.example"].Ref}); name == "domain" && got.Grant == nil {
+			if got := b.Borrow(t.Context(),
+				Borrow{Version: Version, Worker: "w1", Host: "third.example.net", For: held["other.example"].Ref}); name == "domain" &&
+				got.Grant == nil {
 				t.Errorf("a host of another domain: %+v", got)
 			}
 		})

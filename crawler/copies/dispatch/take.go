@@ -28,8 +28,8 @@ const (
 	Later     Verdict = "later"     // it is being committed
 )
 
-// Claim announces a result that Commit is going to be called with. It must be called in the order of the queue, since the
-// last result of a lease ends it. ok is false if nothing is to be committed, for the reason of the verdict.
+// Claim announces a result that Commit is going to be called with. It must be called in the order of the queue, since
+// the last result of a lease ends it. ok is false if nothing is to be committed, for the reason of the verdict.
 func (d *Desk) Claim(r *Result) (c Claimed, v Verdict, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -96,8 +96,9 @@ func (d *Desk) Malformed(err error) {
 	d.o.Log.Warn("a message of a worker is dropped, and its job is due again", "error", err)
 }
 
-// Commit commits a result that was claimed. Results may be committed concurrently, which the database does together; those
-// of a lease that are compared with each other wait for each other, in the order of Claim. It must be called for each Claimed.
+// Commit commits a result that was claimed. Results may be committed concurrently, which the database does together;
+// those of a lease that are compared with each other wait for each other, in the order of Claim. It must be called for
+// each Claimed.
 func (d *Desk) Commit(ctx context.Context, c Claimed, parcel Parcel) Verdict {
 	l, r := c.loan, c.r
 	if c.over != nil { // it is compared with what other URLs of the host gave, so these have to be committed before
@@ -194,7 +195,8 @@ func (d *Desk) Status() Status {
 	for id, w := range d.workers {
 		held := hosts[id]
 		slices.Sort(held)
-		s.Workers = append(s.Workers, WorkerInfo{w.name, w.joined, w.seen, len(held), append([]string{}, held[:min(len(held), maxShownHosts)]...), w.done})
+		s.Workers = append(s.Workers,
+			WorkerInfo{w.name, w.joined, w.seen, len(held), append([]string{}, held[:min(len(held), maxShownHosts)]...), w.done})
 	}
 	slices.SortFunc(s.Workers, func(a, b WorkerInfo) int {
 		if a.Name != b.Name {

@@ -70,7 +70,10 @@ func (w *Worker) join(ctx context.Context) (Welcome, error) {
 		case err == nil && by.Why != "":
 			return by, &Refusal{by.Why}
 		case err == nil && by.Version != Version:
-			return by, &Refusal{fmt.Sprintf("the archive speaks version %d of the messages between writer and workers, this worker version %d: use the same release for both", by.Version, Version)}
+			return by, &Refusal{
+				fmt.Sprintf(
+					"the archive speaks version %d of the messages between writer and workers, this worker version %d: use the same "+
+						"release for both", by.Version, Version)}
 		case err == nil && by.Lease > 0:
 			w.o.Log.Info("joined", "nats", w.o.Address.String(), "archive", by.Archive, "lease", by.Lease, "name", w.name())
 			return by, nil

@@ -34,7 +34,8 @@ type WorkerOptions struct {
 // Kit is what makes visits.
 type Kit struct {
 	Gate *politeness.Gate // with Worker.Borrow and Worker.Fetched
-	// Visit makes the first half of a visit. The error is a *politeness.Wait if the host must not be asked for a while, a
+	// Visit makes the first half of a visit. The error is a *politeness.Wait if the host must not be asked for a while,
+	// a
 	// *fetch.OwnTrouble if this machine is in trouble, and otherwise one of the lease or of ctx.
 	Visit func(ctx context.Context, job Job) (*Sent, error)
 	// Outage returns why nothing should be fetched for now, and until when; "" if something should.
@@ -85,7 +86,8 @@ type WorkerCounts struct {
 
 // NewWorker returns a Worker. Run makes it work.
 func NewWorker(o WorkerOptions) *Worker {
-	w := &Worker{o: o, id: rand.Text(), active: map[string]*holding{}, held: map[Ref]*holding{}, changed: make(chan struct{}), state: "joining"}
+	w := &Worker{o: o, id: rand.Text(), active: map[string]*holding{}, held: map[Ref]*holding{}, changed: make(chan struct{}),
+		state: "joining"}
 	w.outbox.publish, w.outbox.busy = w.publish, w.visiting
 	return w
 }
@@ -176,8 +178,9 @@ func (w *Worker) beat(ctx context.Context) {
 	}
 }
 
-// rests notes that the Worker runs, and reports whether it should ask for nothing: if it did not run for a while, because
-// it or its machine was stopped, that may happen again, and each host that it then has rests for the time of a lease.
+// rests notes that the Worker runs, and reports whether it should ask for nothing: if it did not run for a while,
+// because it or its machine was stopped, that may happen again, and each host that it then has rests for the time of a
+// lease.
 func (w *Worker) rests(now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -46,8 +46,8 @@ func (w *Writer) Connected() bool { return w.connected.Load() }
 // drainTime is how long Run waits, when ctx has ended, for workers to return their leases.
 const drainTime = 10 * time.Second
 
-// Run serves workers until ctx ends. Then it grants nothing more, asks the workers to return what they have, and waits for
-// that a while. It does not end because of NATS: while the server is away, it waits for it. The error is one of the
+// Run serves workers until ctx ends. Then it grants nothing more, asks the workers to return what they have, and waits
+// for that a while. It does not end because of NATS: while the server is away, it waits for it. The error is one of the
 // database.
 func (w *Writer) Run(ctx context.Context) error {
 	if err := w.o.Frontier.Mark(ctx, frontier.Outstanding{Lease: w.o.Lease}); err != nil {
@@ -155,7 +155,8 @@ func (w *Writer) drain(c *connection) {
 }
 
 // prepare waits for the server and makes what the Writer needs there.
-func (w *Writer) prepare(ctx context.Context, c *connection, shared bool) (consumer jetstream.Consumer, objects jetstream.ObjectStore, err error) {
+func (w *Writer) prepare(ctx context.Context, c *connection, shared bool) (consumer jetstream.Consumer, objects jetstream.ObjectStore,
+	err error) {
 	for logged := false; !c.nc.IsConnected(); logged = true {
 		if !logged {
 			w.o.Log.Warn("NATS cannot be reached; the crawl goes on without workers", "nats", c.nc.Opts.Servers)
@@ -174,7 +175,9 @@ func (w *Writer) prepare(ctx context.Context, c *connection, shared bool) (consu
 		err := c.ask(asked, subjectHello, Hello{Version: Version}, &other)
 		done()
 		if err == nil {
-			return nil, nil, fmt.Errorf("another archive serves workers as %s on this NATS server (%s); give this one another name, as in nats://HOST:4222/NAME", c.name, other.Archive)
+			return nil, nil, fmt.Errorf(
+				"another archive serves workers as %s on this NATS server (%s); give this one another name, as in nats://HOST:4222/NAME",
+				c.name, other.Archive)
 		}
 	}
 	return c.setUp(limited, max(2*w.o.Lease, time.Minute), !shared)
@@ -249,7 +252,8 @@ func (w *Writer) take(ctx context.Context, c *connection, consumer jetstream.Con
 				asked, done := context.WithTimeout(ctx, 5*time.Second)
 				_, err := consumer.Info(asked)
 				done()
-				if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) {
+				if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) ||
+					errors.Is(err, jetstream.ErrJetStreamNotEnabled) {
 					return fmt.Errorf("results: %w", err)
 				}
 			}
@@ -309,8 +313,8 @@ type delivery struct {
 	later bool   // an earlier delivery of the message is still being dealt with, and is going to acknowledge it
 }
 
-// over ends the work on a result; nil for the loop that goes through them. When all is over, it acknowledges the message and
-// notifies the worker.
+// over ends the work on a result; nil for the loop that goes through them. When all is over, it acknowledges the
+// message and notifies the worker.
 func (d *delivery) over(r *Result, v Verdict) {
 	if r != nil {
 		d.mu.Lock()

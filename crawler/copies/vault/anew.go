@@ -11,15 +11,15 @@ import (
 	"odarchive/triplestore/wal"
 )
 
-// Anew compares a directory that has written a vault with another one's history there: perhaps with a vault that does not know it any more
-// (ErrForgotten).
+// Anew compares a directory that has written a vault with another one's history there: perhaps with a vault that does
+// not know it any more (ErrForgotten).
 type Anew struct {
 	ID    string    // of the vault; another one than before if somebody has begun it anew
 	Epoch uint64    // in which the newest history began
 	Began time.Time // that history
 	After uint64    // the last write set before that history
-	// Has says that the history has all write sets of the directory, and Bytes that the vault has as many bytes of packs as the directory
-	// counts; whether they are sound is not looked at.
+	// Has says that the history has all write sets of the directory, and Bytes that the vault has as many bytes of
+	// packs as the directory counts; whether they are sound is not looked at.
 	Has, Bytes bool
 	// More is how many write sets the directory has after After, if it has that one, and Has is false; else 0.
 	More uint64

@@ -12,12 +12,12 @@ import (
 )
 
 // Begin makes this process the writer, before it accepts writes. The error is permanent: ErrNotOwner if another
-// directory writes the vault, ErrUnknownWriter if nothing says which one does, ErrBehind if the vault has commits that the
-// archive lacks, and bucket.ErrRefused or one of its own if the bucket cannot be used: it does not exist, the keys are wrong,
-// or it has other objects. If the process that wrote last has not ended well,
-// Begin waits for half of a lease to see whether it lives; the error is ErrInUse if it does, and Begin does not return before
-// that is known. If the object store cannot be reached at all, Begin returns nil after some seconds, and Run goes on trying, but not
-// with Options.Take.
+// directory writes the vault, ErrUnknownWriter if nothing says which one does, ErrBehind if the vault has commits that
+// the archive lacks, and bucket.ErrRefused or one of its own if the bucket cannot be used: it does not exist, the keys
+// are wrong, or it has other objects. If the process that wrote last has not ended well,
+// Begin waits for half of a lease to see whether it lives; the error is ErrInUse if it does, and Begin does not return
+// before that is known. If the object store cannot be reached at all, Begin returns nil after some seconds, and Run
+// goes on trying, but not with Options.Take.
 func (k *Keeper) Begin(ctx context.Context) error {
 	k.packs.start()
 	if k.opts.Wait {
@@ -43,15 +43,16 @@ func (k *Keeper) Begin(ctx context.Context) error {
 			k.log.Warn("the backup cannot be reached, or not be written; trying again in the background", "error", err)
 			return nil
 		}
-		k.log.Warn("the backup went away before it was seen whether another process writes it; nothing is written until that is known", "error", err)
+		k.log.Warn("the backup went away before it was seen whether another process writes it; nothing is written until that is known",
+			"error", err)
 		if !rest(ctx, min(retryEvery, k.opts.Lease)) {
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// beginOnce tries to make this process the writer. doubt becomes true while it waits to see whether another process is one, and
-// false when it has seen that none is.
+// beginOnce tries to make this process the writer. doubt becomes true while it waits to see whether another process is
+// one, and false when it has seen that none is.
 func (k *Keeper) beginOnce(ctx context.Context, doubt *bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -71,8 +72,8 @@ func (k *Keeper) beginOnce(ctx context.Context, doubt *bool) error {
 	return k.take(ctx)
 }
 
-// isHopeless reports whether an error is a mistake of whoever named the bucket, so that the first start with it fails. Later ones,
-// and a Keeper that runs, go on trying: permissions can be given back.
+// isHopeless reports whether an error is a mistake of whoever named the bucket, so that the first start with it fails.
+// Later ones, and a Keeper that runs, go on trying: permissions can be given back.
 func isHopeless(err error) bool {
 	return errors.Is(err, errOccupied) || errors.Is(err, bucket.ErrRefused)
 }
@@ -105,7 +106,8 @@ func (k *Keeper) take(ctx context.Context) error {
 	k.last, k.files.last = snapshot{}, nil // they may be gone
 	if k.spoiled = nil; len(h.damaged) > 0 && w.IsNew() {
 		k.spoiled = h.damaged
-		k.log.Warn("an object of the backup is damaged, and its history begins anew: earlier moments may need what the object had", "objects", len(h.damaged), "first", h.damaged[0].text)
+		k.log.Warn("an object of the backup is damaged, and its history begins anew: earlier moments may need what the object had",
+			"objects", len(h.damaged), "first", h.damaged[0].text)
 	}
 	for _, s := range h.snapshots {
 		if s.number >= k.last.number {
@@ -196,8 +198,10 @@ func (k *Keeper) continues(ctx context.Context, end wal.Position) (isNew bool, a
 // write sets.
 func parted(here, there uint64) error {
 	if here < there {
-		return fmt.Errorf("%w but is older: it ends with write set %d, and the backup with %d; restore the archive from the backup", ErrBehind, here, there)
+		return fmt.Errorf("%w but is older: it ends with write set %d, and the backup with %d; restore the archive from the backup",
+			ErrBehind, here, there)
 	}
 	return fmt.Errorf("%w: each has commits that the other lacks, the directory up to write set %d and the backup up to %d; "+
-		"restore the backup elsewhere and compare before you choose: with --promote, the backup goes on from this directory", ErrBehind, here, there)
+		"restore the backup elsewhere and compare before you choose: with --promote, the backup goes on from this directory", ErrBehind,
+		here, there)
 }

@@ -98,7 +98,8 @@ func TestAServerStartsAlthoughItsBackupTakesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.waitWhole()
-		if _, err := Take(t.Context(), b, Candidate{Holder: Holder(a.dir), Lease: 200 * time.Millisecond, Force: true, check: a.keeper.check}); err != nil {
+		if _, err := Take(t.Context(), b,
+			Candidate{Holder: Holder(a.dir), Lease: 200 * time.Millisecond, Force: true, check: a.keeper.check}); err != nil {
 			t.Fatal(err) // a process that is killed now: it gives no lease back
 		}
 		a.close()

@@ -28,8 +28,8 @@ func (*discard) Put(_ context.Context, _ string, size int64, body io.ReadSeeker,
 	return err
 }
 
-// BenchmarkPacks compares the processor time of storing files with that of copying the packs: in pieces while they are open,
-// and as a whole when they are closed. The figures are for a MiB of packs.
+// BenchmarkPacks compares the processor time of storing files with that of copying the packs: in pieces while they are
+// open, and as a whole when they are closed. The figures are for a MiB of packs.
 func BenchmarkPacks(b *testing.B) {
 	dir := b.TempDir()
 	db, err := kv.Open(dir, kv.Options{MinFree: -1, NoSync: true})
@@ -92,13 +92,14 @@ func mustPacks(b *testing.B, store *content.Store) []content.Pack {
 func lines(r *rand.Rand, size int) []byte {
 	out := make([]byte, 0, size+100)
 	for i := 0; len(out) < size; i++ {
-		out = fmt.Appendf(out, "%d,2026-%02d-%02d,S%04d,%.1f,%d,%.2f\n", i, 1+r.IntN(12), 1+r.IntN(28), r.IntN(5000), r.Float64()*40-10, r.IntN(100), 950+r.Float64()*80)
+		out = fmt.Appendf(out, "%d,2026-%02d-%02d,S%04d,%.1f,%d,%.2f\n", i, 1+r.IntN(12), 1+r.IntN(28), r.IntN(5000), r.Float64()*40-10,
+			r.IntN(100), 950+r.Float64()*80)
 	}
 	return out
 }
 
-// BenchmarkRestore restores an archive of half a GiB, of files that cannot be compressed, from a directory and from an S3 server
-// on the same disk. Everything is synced.
+// BenchmarkRestore restores an archive of half a GiB, of files that cannot be compressed, from a directory and from an
+// S3 server on the same disk. Everything is synced.
 func BenchmarkRestore(b *testing.B) {
 	b.Run("directory", func(b *testing.B) {
 		at, err := bucket.Open(b.Context(), "file://"+b.TempDir(), bucket.Options{})

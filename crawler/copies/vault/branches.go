@@ -30,7 +30,8 @@ func (h *History) branches() (list []branch) {
 	return list
 }
 
-// limit returns the number of the last record of an epoch that belongs to the branch. ok is false if the epoch does not.
+// limit returns the number of the last record of an epoch that belongs to the branch. ok is false if the epoch does
+// not.
 func (b branch) limit(epoch uint64) (last uint64, ok bool) {
 	for i, f := range b.epochs {
 		if f.Epoch == epoch {
@@ -56,8 +57,8 @@ func (h *History) isWhole() bool {
 	return len(all) > 0 && h.hasBegun(all[len(all)-1])
 }
 
-// hasBegun reports whether a history can be restored: it has a state file, and the records after that up to where the history
-// began. The state file of a small archive is empty, and all of it is in the records, which are copied later.
+// hasBegun reports whether a history can be restored: it has a state file, and the records after that up to where the
+// history began. The state file of a small archive is empty, and all of it is in the records, which are copied later.
 func (h *History) hasBegun(b branch) bool {
 	list := h.snapshotsOf(b)
 	if len(list) == 0 {
@@ -67,7 +68,8 @@ func (h *History) hasBegun(b branch) bool {
 	return max(last, list[len(list)-1].number) >= b.epochs[0].Number
 }
 
-// leads reports whether the end of the newest history can be restored: some state file of it is followed by all records up to there.
+// leads reports whether the end of the newest history can be restored: some state file of it is followed by all records
+// up to there.
 func (h *History) leads() bool {
 	all := h.branches()
 	end, _, ok := h.end()
@@ -109,7 +111,8 @@ func (h *History) snapshotsOf(b branch) (list []snapshot) {
 	return list
 }
 
-// path returns objects with all records after from, without gaps, as far as that is possible, and the last one's number.
+// path returns objects with all records after from, without gaps, as far as that is possible, and the last one's
+// number.
 func path(spans []span, from uint64) (list []span, last uint64) {
 	last = from
 	for _, s := range spans {

@@ -21,7 +21,8 @@ func TestAWriterThatPutsFasterThanACandidateReadsIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, memory: new(buckettest.Memory)}
 		w.beginWhole()
-		me := Candidate{Holder: "a", Lease: 9 * time.Second, Force: true, check: byEnd(func(end wal.Position) (bool, wal.Position, error) { return false, end, nil })}
+		me := Candidate{Holder: "a", Lease: 9 * time.Second, Force: true,
+			check: byEnd(func(end wal.Position) (bool, wal.Position, error) { return false, end, nil })}
 		busy, err := Take(t.Context(), w.memory, me)
 		if err != nil {
 			t.Fatal(err)
@@ -41,7 +42,8 @@ func TestAWriterThatPutsFasterThanACandidateReadsIsReplaced(t *testing.T) {
 				}
 			}
 			at := busy.At()
-			if _, err := busy.append(t.Context(), []entry{{Record: wal.Record{Number: at.Number + 1, Sum: uint32(at.Number)}, at: milliOf(time.Now())}}); err == nil {
+			if _, err := busy.append(t.Context(),
+				[]entry{{Record: wal.Record{Number: at.Number + 1, Sum: uint32(at.Number)}, at: milliOf(time.Now())}}); err == nil {
 				acked = at.Number + 1
 			}
 			return nil
@@ -59,8 +61,8 @@ func TestAWriterThatPutsFasterThanACandidateReadsIsReplaced(t *testing.T) {
 	})
 }
 
-// hazy is a bucket whose lists miss an object that is there, as those of a file system may that is read while it is written: each
-// such object once.
+// hazy is a bucket whose lists miss an object that is there, as those of a file system may that is read while it is
+// written: each such object once.
 type hazy struct {
 	bucket.Bucket
 	left *[]string
@@ -108,7 +110,8 @@ func TestWhatAListMissesIsNotTakenForAGap(t *testing.T) {
 		left := tail[1 : len(tail)-1]
 		return hazy{b, &left}
 	}
-	if _, err := Promote(t.Context(), haze(), replica, Candidate{Holder: "b", Lease: time.Second}, PromoteOptions{Log: testLog(t)}); err != nil {
+	if _, err := Promote(t.Context(), haze(), replica, Candidate{Holder: "b", Lease: time.Second},
+		PromoteOptions{Log: testLog(t)}); err != nil {
 		t.Fatal(err)
 	}
 	w := open4(t, replica)

@@ -45,7 +45,8 @@ func TestWriterOfTheCampaign(t *testing.T) {
 	n, _ := strconv.Atoi(os.Getenv("VAULT_FROM"))
 	wait := os.Getenv("VAULT_WAIT") != ""
 	a := open4(t, dir)
-	if err := a.keep(b, Options{Wait: wait, Every: 50 * time.Millisecond, Lease: time.Second, Holder: Holder(os.Getenv("VAULT_HOLDER")), Written: written}); err != nil {
+	if err := a.keep(b, Options{Wait: wait, Every: 50 * time.Millisecond, Lease: time.Second, Holder: Holder(os.Getenv("VAULT_HOLDER")),
+		Written: written}); err != nil {
 		fmt.Println("refused", err)
 		t.Fatal(err)
 	}
@@ -91,7 +92,8 @@ type seen struct {
 func startChild(t *testing.T, dir, url string, env []string, from int, wait bool) *child {
 	t.Helper()
 	c := &child{cmd: exec.Command(os.Args[0], "-test.run", "^TestWriterOfTheCampaign$"), done: make(chan struct{}), acked: from - 1}
-	c.cmd.Env = append(append(os.Environ(), env...), "VAULT_CHILD="+dir, "VAULT_URL="+url, fmt.Sprint("VAULT_FROM=", from), "VAULT_HOLDER="+dir)
+	c.cmd.Env = append(append(os.Environ(), env...), "VAULT_CHILD="+dir, "VAULT_URL="+url, fmt.Sprint("VAULT_FROM=", from),
+		"VAULT_HOLDER="+dir)
 	if wait {
 		c.cmd.Env = append(c.cmd.Env, "VAULT_WAIT=1")
 	}
@@ -139,9 +141,9 @@ func (c *child) kill() (acked int, moments []seen, said string) {
 	return c.acked, c.moments, c.said
 }
 
-// TestKilledWritersAndStores kills and stops a writer and its object store at random moments, $ROUNDS times, and restores
-// the archive as it was at random moments. What was acknowledged by a writer that waits is restored after each round, from
-// the bucket alone. $SEED repeats a run.
+// TestKilledWritersAndStores kills and stops a writer and its object store at random moments, $ROUNDS times, and
+// restores the archive as it was at random moments. What was acknowledged by a writer that waits is restored after each
+// round, from the bucket alone. $SEED repeats a run.
 func TestKilledWritersAndStores(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

@@ -109,7 +109,8 @@ func (k *Keeper) copyRecords(ctx context.Context, at wal.Position, upTo uint64) 
 	return k.append(ctx, list, size)
 }
 
-// openReader makes the reader of the log one behind a position. A new one reads its segment of the log from the beginning.
+// openReader makes the reader of the log one behind a position. A new one reads its segment of the log from the
+// beginning.
 func (k *Keeper) openReader(at wal.Position) (err error) {
 	if k.reader != nil && k.reader.Position() == at {
 		return nil

@@ -132,9 +132,10 @@ func TestACopyDoesNotReplaceALivingWriter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := new(buckettest.Memory)
-		me := Candidate{Holder: "same", URL: "http://a/", Lease: 15 * time.Second, check: byEnd(func(end wal.Position) (bool, wal.Position, error) {
-			return end == wal.Position{}, wal.Position{Log: [16]byte{1}}, nil
-		})}
+		me := Candidate{Holder: "same", URL: "http://a/", Lease: 15 * time.Second,
+			check: byEnd(func(end wal.Position) (bool, wal.Position, error) {
+				return end == wal.Position{}, wal.Position{Log: [16]byte{1}}, nil
+			})}
 		a, err := Take(t.Context(), b, me)
 		if err != nil {
 			t.Fatal(err)

@@ -30,7 +30,8 @@ func (w *Writer) decide(ctx context.Context, h *History) (f fence, err error) {
 	return f, nil
 }
 
-// unfit says why the newest history cannot be continued; "" if it can. What a damaged object had, and what a gap had, is not known.
+// unfit says why the newest history cannot be continued; "" if it can. What a damaged object had, and what a gap had,
+// is not known.
 func (h *History) unfit() string {
 	switch {
 	case len(h.fences) == 0:
@@ -45,12 +46,12 @@ func (h *History) unfit() string {
 	return ""
 }
 
-// maxCollisions is how often the writer before may be faster than a candidate that puts its fence. Then the candidate signs again, so that
-// the writer waits for it.
+// maxCollisions is how often the writer before may be faster than a candidate that puts its fence. Then the candidate
+// signs again, so that the writer waits for it.
 const maxCollisions = 20
 
-// fence puts the object that begins the epoch into the place where the writer before would put its next one. If it cannot, it gives the
-// archive back to that writer.
+// fence puts the object that begins the epoch into the place where the writer before would put its next one. If it
+// cannot, it gives the archive back to that writer.
 func (w *Writer) fence(ctx context.Context) error {
 	for try := 1; ; try++ {
 		if try > maxCollisions {
@@ -107,8 +108,8 @@ func (w *Writer) fence(ctx context.Context) error {
 	}
 }
 
-// renew writes writer.json, from which followers see that the writer lives. The error is ErrFenced if another process is
-// the writer.
+// renew writes writer.json, from which followers see that the writer lives. The error is ErrFenced if another process
+// is the writer.
 func (w *Writer) renew(ctx context.Context) error {
 	err := w.sign(ctx, false)
 	if errors.Is(err, errSignAgain) {
@@ -174,10 +175,11 @@ func (w *Writer) setYields(is bool) {
 	w.yields = is
 }
 
-// contest finds out whether a candidate that has signed writer.json is the writer. Only a fence makes it one: it may give up,
-// or have ended on its way. It cannot put its fence while this writer puts objects faster than it reads the tail, so this one appends
-// nothing meanwhile. If there are signatures for a lease, of one candidate or of several in turn, this writer signs again, and goes on for at
-// least as long before it waits for another one. The caller holds renewing.
+// contest finds out whether a candidate that has signed writer.json is the writer. Only a fence makes it one: it may
+// give up, or have ended on its way. It cannot put its fence while this writer puts objects faster than it reads the
+// tail, so this one appends nothing meanwhile. If there are signatures for a lease, of one candidate or of several in
+// turn, this writer signs again, and goes on for at least as long before it waits for another one. The caller holds
+// renewing.
 func (w *Writer) contest(ctx context.Context, found writerState, tag string) error {
 	h, err := readAgain(ctx, w.b, w.known)
 	if err != nil {
@@ -201,7 +203,8 @@ func (w *Writer) contest(ctx context.Context, found writerState, tag string) err
 	return w.signAgain(ctx, tag)
 }
 
-// errContested is the error of a renewal, and of an append, while another process has signed, and is not the writer yet.
+// errContested is the error of a renewal, and of an append, while another process has signed, and is not the writer
+// yet.
 var errContested = errors.New("the writer waits for one that may replace it")
 
 // giveBackFor bounds giveBack, also of a candidate that was told to end.
@@ -215,7 +218,8 @@ func (w *Writer) stands() error {
 	return w.me.Stands()
 }
 
-// giveBack restores the writer.json that this candidate has replaced, since it cannot be the writer: the one before goes on.
+// giveBack restores the writer.json that this candidate has replaced, since it cannot be the writer: the one before
+// goes on.
 func (w *Writer) giveBack(ctx context.Context, h *History) error {
 	text := w.before
 	if text == nil {
@@ -238,9 +242,9 @@ func (w *Writer) giveBack(ctx context.Context, h *History) error {
 	return nil
 }
 
-// signAgain prepares the next attempt to sign, after writer.json was lost, damaged or replaced by an older copy: it replaces what has this ETag. Who
-// writes is decided by fences, and a process that takes the archive, and has signed, is not replaced: its text is another.
-// The caller holds renewing.
+// signAgain prepares the next attempt to sign, after writer.json was lost, damaged or replaced by an older copy: it
+// replaces what has this ETag. Who writes is decided by fences, and a process that takes the archive, and has signed,
+// is not replaced: its text is another. The caller holds renewing.
 func (w *Writer) signAgain(ctx context.Context, tag string) error {
 	if w.hasFence() { // else there may be nothing to sign for
 		if err := w.isThere(ctx); err != nil {
@@ -287,7 +291,8 @@ func (e *FencedError) Error() string { return ErrFenced.Error() + ": " + e.URL }
 func (e *FencedError) Unwrap() error { return ErrFenced }
 
 // Lives reads what changes in a vault as long as its writer lives, and the writer's address. A follower that sees no
-// change for the length of the lease, by its own clock, may take over. The error is ErrLeft if the writer has left the vault.
+// change for the length of the lease, by its own clock, may take over. The error is ErrLeft if the writer has left the
+// vault.
 func Lives(ctx context.Context, b bucket.Bucket) (sign, url string, lease time.Duration, err error) {
 	sign, s, _, err := look(ctx, b)
 	if err == nil && s.Left != "" {

@@ -30,8 +30,9 @@ type world struct {
 	acked map[uint64]uint32
 }
 
-// process takes the archive again and again, and appends; it acknowledges what Append has returned for. Those with numbers
-// below three take it whoever has it; the others have copies of the directories of these, and wait until they are silent.
+// process takes the archive again and again, and appends; it acknowledges what Append has returned for. Those with
+// numbers below three take it whoever has it; the others have copies of the directories of these, and wait until they
+// are silent.
 func (w *world) process(ctx context.Context, id int, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, uint64(id)))
 	b := buckettest.NewFaulty(w.memory, seed+uint64(id))
@@ -47,9 +48,11 @@ func (w *world) process(ctx context.Context, id int, seed uint64) {
 		b.Break(buckettest.Faults{Fail: 0.01, Lose: 0.05, Cut: 0.01, Stall: 0.02, For: time.Duration(r.IntN(20)) * time.Second})
 		pause(5 * time.Second)
 		taking.Store(true)
-		me, err := Take(ctx, b, Candidate{Holder: Holder(fmt.Sprint(id % 3)), Lease: time.Second, Force: id < 3, check: byEnd(func(end wal.Position) (bool, wal.Position, error) {
-			return false, end, nil // it has applied what the vault has
-		})})
+		me, err := Take(ctx, b,
+			Candidate{Holder: Holder(fmt.Sprint(id % 3)), Lease: time.Second, Force: id < 3,
+				check: byEnd(func(end wal.Position) (bool, wal.Position, error) {
+					return false, end, nil // it has applied what the vault has
+				})})
 		taking.Store(false)
 		if err != nil {
 			continue
@@ -62,7 +65,9 @@ func (w *world) process(ctx context.Context, id int, seed uint64) {
 			at := me.At()
 			var list []entry
 			for i := range 1 + r.IntN(3) {
-				list = append(list, entry{Record: wal.Record{Number: at.Number + 1 + uint64(i), Sum: r.Uint32(), Body: []byte{byte(id)}}, at: milliOf(time.Now())})
+				list = append(list,
+					entry{Record: wal.Record{Number: at.Number + 1 + uint64(i), Sum: r.Uint32(), Body: []byte{byte(id)}},
+						at: milliOf(time.Now())})
 			}
 			if r.IntN(10) == 0 {
 				pause(time.Minute) // it is stopped between the commit and the copy
@@ -73,7 +78,8 @@ func (w *world) process(ctx context.Context, id int, seed uint64) {
 				done += n
 				if errors.Is(failed, ErrFenced) {
 					err = failed
-				} else if failed != nil && !errors.Is(failed, bucket.ErrUnavailable) && !errors.Is(failed, errContested) && ctx.Err() == nil {
+				} else if failed != nil && !errors.Is(failed, bucket.ErrUnavailable) && !errors.Is(failed, errContested) &&
+					ctx.Err() == nil {
 					w.t.Errorf("append: %v", failed)
 				}
 				if failed != nil {
@@ -130,9 +136,10 @@ func TestWhatIsAcknowledgedIsInTheOneHistory(t *testing.T) {
 
 // beginWhole makes a vault with an empty state file.
 func (w *world) beginWhole() {
-	me, err := Take(w.t.Context(), w.memory, Candidate{Holder: "first", Lease: time.Second, check: byEnd(func(wal.Position) (bool, wal.Position, error) {
-		return true, wal.Position{Log: [16]byte{1}}, nil
-	})})
+	me, err := Take(w.t.Context(), w.memory,
+		Candidate{Holder: "first", Lease: time.Second, check: byEnd(func(wal.Position) (bool, wal.Position, error) {
+			return true, wal.Position{Log: [16]byte{1}}, nil
+		})})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -183,9 +190,11 @@ func TestAWriterThatIsReplacedAcknowledgesNothingMore(t *testing.T) {
 		a.mustPut(n)
 	}
 	// Another machine restores what the vault has, and becomes the writer while the first one goes on.
-	w, err := Take(t.Context(), b, Candidate{Holder: "other", URL: "http://b/", Lease: time.Second, Force: true, check: byEnd(func(end wal.Position) (bool, wal.Position, error) {
-		return false, end, nil
-	})})
+	w, err := Take(t.Context(), b,
+		Candidate{Holder: "other", URL: "http://b/", Lease: time.Second, Force: true,
+			check: byEnd(func(end wal.Position) (bool, wal.Position, error) {
+				return false, end, nil
+			})})
 	if err != nil {
 		t.Fatal(err)
 	}

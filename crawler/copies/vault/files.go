@@ -85,7 +85,8 @@ func (c *fileCopier) copy(ctx context.Context) error {
 		if old, ok := c.last[name]; ok && bytes.Equal(old, data) {
 			continue
 		}
-		if err := c.b.Put(ctx, fileName(name, milliOf(time.Now()), data), int64(len(data)), bytes.NewReader(data), bucket.PutOptions{}); err != nil {
+		if err := c.b.Put(ctx, fileName(name, milliOf(time.Now()), data), int64(len(data)), bytes.NewReader(data),
+			bucket.PutOptions{}); err != nil {
 			return err
 		}
 		c.last[name] = data

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// Gate stands between the commits of a database and their acknowledgement (kv.Options.Acknowledge). It notes when commits
-// happened, and lets their callers wait until a Keeper has copied them. It is made before the database is opened.
+// Gate stands between the commits of a database and their acknowledgement (kv.Options.Acknowledge). It notes when
+// commits happened, and lets their callers wait until a Keeper has copied them. It is made before the database is
+// opened.
 type Gate struct {
 	mu      sync.Mutex    // guards the fields below
 	stamps  []stamp       // of write sets that are not copied yet, ascending
@@ -41,7 +42,8 @@ func NewGate() *Gate {
 }
 
 // Acknowledge notes a commit. If commits wait, it returns when a Keeper has copied this one. The error is ErrFenced if
-// another process has become the writer. A commit that waits for long says so in the log; others that do meanwhile do not.
+// another process has become the writer. A commit that waits for long says so in the log; others that do meanwhile do
+// not.
 func (g *Gate) Acknowledge(ctx context.Context, number uint64) error {
 	g.note(number, milliOf(time.Now()))
 	select {
@@ -99,7 +101,8 @@ func (g *Gate) endSlow(number uint64, began time.Time) {
 	defer g.mu.Unlock()
 	g.slow = false
 	if !g.held && (!g.waiting || g.reached >= number) {
-		g.log.Warn("the commit that waited for the backup is through", "write set", number, "waited", time.Since(began).Round(time.Millisecond))
+		g.log.Warn("the commit that waited for the backup is through", "write set", number, "waited",
+			time.Since(began).Round(time.Millisecond))
 	}
 }
 

@@ -47,7 +47,8 @@ func TestCommitsThatWaitForLongSaySoOnce(t *testing.T) {
 		}
 		g.reach(6)
 		group.Wait()
-		if text := out.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "is through") || !strings.Contains(text, "waited=1m0s") {
+		if text := out.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "is through") ||
+			!strings.Contains(text, "waited=1m0s") {
 			t.Errorf("commits that are through: %s", text)
 		}
 		commit(7)

@@ -51,8 +51,8 @@ type description struct {
 
 const format = 1
 
-// Open reads what a vault contains. The error is ErrNoVault if there is none. Objects that are damaged are left out: Verify
-// and At name them.
+// Open reads what a vault contains. The error is ErrNoVault if there is none. Objects that are damaged are left out:
+// Verify and At name them.
 func Open(ctx context.Context, b bucket.Bucket) (*History, error) {
 	known := &tailCache{room: recordsKept} // records that were read cannot be merged away
 	h, err := readAgain(ctx, b, known)
@@ -78,8 +78,8 @@ func readAgain(ctx context.Context, b bucket.Bucket, known *tailCache) (*History
 	for try := 0; err == nil && try < maxReadings && h.moved; try++ { // what was merged may say which fences began epochs
 		h, err = readOnce(ctx, b, known)
 	}
-	// A list that is made while the writer puts and merges objects may have a later one and not an earlier one. What is missing
-	// twice is missing.
+	// A list that is made while the writer puts and merges objects may have a later one and not an earlier one. What is
+	// missing twice is missing.
 	for try := 0; err == nil && try < maxReadings && h.want() != ""; try++ {
 		before := h.want()
 		if h, err = readOnce(ctx, b, known); err == nil && h.want() == before {
@@ -122,7 +122,8 @@ func readOnce(ctx context.Context, b bucket.Bucket, known *tailCache) (*History,
 			h.writer = writerState{}
 			h.flaw("%s is damaged", writerKey)
 		}
-		h.signer, h.writerTag, h.writerRaw, h.sign, h.signed = h.writer, info.ETag, raw, signOf(info.ETag, h.writer), max(h.writer.Epoch, h.writer.Seen)
+		h.signer, h.writerTag, h.writerRaw, h.sign, h.signed = h.writer, info.ETag, raw, signOf(info.ETag, h.writer),
+			max(h.writer.Epoch, h.writer.Seen)
 	} else if !errors.Is(err, bucket.ErrNotFound) {
 		return nil, err
 	}

@@ -35,16 +35,17 @@ type Options struct {
 	URL    string        // where this process serves, for followers and for who is refused; may be ""
 	Take   bool          // take the archive from another holder
 	Log    *slog.Logger  // nil discards
-	// Taken, if not nil, is called each time this process has become the writer: by Begin, or by Run if the backup could be
-	// reached only then, and when the history begins anew. While it fails, it is called again, nothing is copied, and no
-	// commit is acknowledged, with or without Wait.
+	// Taken, if not nil, is called each time this process has become the writer: by Begin, or by Run if the backup
+	// could be reached only then, and when the history begins anew. While it fails, it is called again, nothing is
+	// copied, and no commit is acknowledged, with or without Wait.
 	// vault is its id.
 	Taken func(epoch uint64, vault string) error
 	// Begun says that this directory has been the writer, so that what is wrong with the bucket now can be mended.
 	Begun bool
 	// Epoch is the last one in which this directory wrote the vault; 0 if that is not known.
 	Epoch uint64
-	// Check, if not nil, is called before the process becomes the writer. The error ends that; it may wrap ErrOtherArchive.
+	// Check, if not nil, is called before the process becomes the writer. The error ends that; it may wrap
+	// ErrOtherArchive.
 	Check func(context.Context, bucket.Bucket) error
 	// Written is when the database was last written before this process opened it, the best that is known of when its
 	// write sets were committed that are not in the vault yet.
@@ -162,12 +163,12 @@ func (c *complaint) isNews(err error) bool {
 // errEnded is the error of commits that wait for a Keeper that has ended.
 var errEnded = errors.New("the process stops, and the backup does not have the commit yet")
 
-// Lets reports whether a write set may leave this process: with Options.Wait, not before the vault has it, so that no replica has
-// what a promotion would drop.
+// Lets reports whether a write set may leave this process: with Options.Wait, not before the vault has it, so that no
+// replica has what a promotion would drop.
 func (k *Keeper) Lets(number uint64) bool { return !k.opts.Wait || k.gate.lets(number) }
 
-// End makes commits fail that wait for the vault, if they must: nothing copies them any more, or nobody waits for that any
-// longer.
+// End makes commits fail that wait for the vault, if they must: nothing copies them any more, or nobody waits for that
+// any longer.
 func (k *Keeper) End() {
 	if k.opts.Wait || k.gate.holds() {
 		k.gate.fail(errEnded)
@@ -195,8 +196,8 @@ func rest(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// errAgain says that what is in the vault is not what this process has put there: the archive must be taken again, and perhaps
-// begins a new history there.
+// errAgain says that what is in the vault is not what this process has put there: the archive must be taken again, and
+// perhaps begins a new history there.
 var errAgain = errors.New("the backup is looked at again")
 
 // run takes the archive, if it is not taken yet, and copies until something fails that is not tried again here.
@@ -238,8 +239,8 @@ func (k *Keeper) isWhole() bool {
 	return k.last.epoch == k.writer.Epoch()
 }
 
-// renew renews the lease until ctx ends, and returns ErrFenced if another process has taken the archive, and errAgain if the
-// vault is gone.
+// renew renews the lease until ctx ends, and returns ErrFenced if another process has taken the archive, and errAgain
+// if the vault is gone.
 func (k *Keeper) renew(ctx context.Context) error {
 	for pause := k.opts.Lease / 3; rest(ctx, pause); {
 		pause = k.opts.Lease / 3
@@ -256,11 +257,12 @@ func (k *Keeper) renew(ctx context.Context) error {
 	return nil
 }
 
-// maxBaseWait is how many bytes of packs may be missing while commits wait for the first copy of a history: a minute or so.
+// maxBaseWait is how many bytes of packs may be missing while commits wait for the first copy of a history: a minute or
+// so.
 const maxBaseWait = 1 << 30
 
-// base makes the first copy of a history: all packs, and a state file. Commits do not wait for that, unless most of it is
-// there from earlier histories.
+// base makes the first copy of a history: all packs, and a state file. Commits do not wait for that, unless most of it
+// is there from earlier histories.
 func (k *Keeper) base(ctx context.Context) error {
 	missing, err := k.packs.missing()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // lacks returns the records that a replica lacks, as a target. It has none if the replica has all of them, and perhaps
-// more. The error is kv.ErrOtherHistory if the replica is not one of the archive in the vault. If a record is damaged or missing, the target
-// has those before it.
+// more. The error is kv.ErrOtherHistory if the replica is not one of the archive in the vault. If a record is damaged
+// or missing, the target has those before it.
 func (h *History) lacks(ctx context.Context, db *kv.DB, known sums) (t Target, err error) {
 	all := h.branches()
 	end, _, ok := h.end()
@@ -27,7 +27,9 @@ func (h *History) lacks(ctx context.Context, db *kv.DB, known sums) (t Target, e
 	}
 	b := all[len(all)-1]
 	if at.Log != b.epochs[0].position().Log {
-		return t, cmp.Or(damage, fmt.Errorf("%w: its log is not that in the vault, of which it has perhaps received nothing yet: let it follow the writer", kv.ErrOtherHistory))
+		return t, cmp.Or(damage,
+			fmt.Errorf("%w: its log is not that in the vault, of which it has perhaps received nothing yet: let it follow the writer",
+				kv.ErrOtherHistory))
 	}
 	if at.Number >= end.Number {
 		return t, cmp.Or(damage, h.parted(ctx, db, end))
@@ -43,8 +45,11 @@ func (h *History) lacks(ctx context.Context, db *kv.DB, known sums) (t Target, e
 	case damage != nil || last >= end.Number:
 		return t, damage
 	case h.leads(): // it began anew behind what the replica has
-		return t, fmt.Errorf("%w: the vault has not all write sets after %d any more, but a state file of a later moment: 'odarchive restore' of the backup "+
-			"to an empty directory has all of it, and is served with --promote", ErrNoMoment, last)
+		return t,
+			fmt.Errorf(
+				"%w: the vault has not all write sets after %d any more, but a state file of a later moment: 'odarchive restore' of the "+
+					"backup "+
+					"to an empty directory has all of it, and is served with --promote", ErrNoMoment, last)
 	}
 	return t, fmt.Errorf("%w: the vault has not all write sets after %d any more", ErrNoMoment, last)
 }
@@ -57,7 +62,9 @@ func (h *History) parted(ctx context.Context, db *kv.DB, end wal.Position) error
 			return fmt.Errorf("%w, up to %d", ErrParted, at.Number)
 		}
 		if errors.Is(err, kv.ErrLogTrimmed) && at != end { // it began with a state file of a later moment
-			return fmt.Errorf("%w: the log of the replica does not reach back to the end of the backup, write set %d, so nobody can tell whether it has what the backup has", ErrParted, end.Number)
+			return fmt.Errorf(
+				"%w: the log of the replica does not reach back to the end of the backup, write set %d, so nobody can tell whether it "+
+					"has what the backup has", ErrParted, end.Number)
 		}
 		if err != nil && !errors.Is(err, kv.ErrLogTrimmed) {
 			return err
@@ -79,8 +86,9 @@ func (h *History) behind(at wal.Position) uint64 {
 // sums has the checksum of the record before the first one of objects of the log that were read, and are sound, by key.
 type sums map[string]uint32
 
-// continues reads the records of a target, as far as they were not read before, and returns how many of its objects are sound: those before
-// the first one that is not. The error is ErrParted if they do not follow those that the replica has, and ErrBroken if they cannot be read.
+// continues reads the records of a target, as far as they were not read before, and returns how many of its objects are
+// sound: those before the first one that is not. The error is ErrParted if they do not follow those that the replica
+// has, and ErrBroken if they cannot be read.
 func (h *History) continues(ctx context.Context, t Target, known sums) (sound int, err error) {
 	var unread []span
 	var places []int // of them on the way

@@ -9,9 +9,9 @@ import (
 	"odarchive/triplestore/bucket"
 )
 
-// findWriter decides who wrote last. writer.json and the last fence say it together: one of them may be lost, and writer.json
-// may be an older copy that came back, or that of a candidate that was stopped before its fence. If neither is as new as the other
-// objects, nobody is taken for the writer.
+// findWriter decides who wrote last. writer.json and the last fence say it together: one of them may be lost, and
+// writer.json may be an older copy that came back, or that of a candidate that was stopped before its fence. If neither
+// is as new as the other objects, nobody is taken for the writer.
 func (h *History) findWriter(ctx context.Context) error {
 	told := h.writer.Holder != ""
 	f, fenced := h.newest()
@@ -51,12 +51,14 @@ func (h *History) findWriter(ctx context.Context) error {
 	return nil
 }
 
-// isOf reports whether a fence is of the process that signed writer.json, or of its directory, if that does not name a process.
+// isOf reports whether a fence is of the process that signed writer.json, or of its directory, if that does not name a
+// process.
 func (f fence) isOf(s writerState) bool {
 	return f.Holder == s.Holder && (s.Nonce == "" || s.Nonce == f.id())
 }
 
-// hasWritten reports whether the process that signed writer.json has been the writer: it says so, or there are objects of its epoch.
+// hasWritten reports whether the process that signed writer.json has been the writer: it says so, or there are objects
+// of its epoch.
 func (h *History) hasWritten(s writerState) bool {
 	return s.Number > 0 || s.Released || s.Left != "" ||
 		slices.ContainsFunc(h.spans, func(o span) bool { return o.epoch >= s.Epoch }) ||
@@ -94,8 +96,8 @@ func newestEpoch(ctx context.Context, b bucket.Bucket) (newest uint64, others bo
 	return newest, others, nil
 }
 
-// lastWriterOf asks a vault who writes it, or wrote it last. The error is ErrNoVault if there is no vault, and ErrUnknownWriter if
-// the vault has had a writer and does not say any more which one.
+// lastWriterOf asks a vault who writes it, or wrote it last. The error is ErrNoVault if there is no vault, and
+// ErrUnknownWriter if the vault has had a writer and does not say any more which one.
 func lastWriterOf(ctx context.Context, b bucket.Bucket) (s writerState, err error) {
 	_, s, _, err = look(ctx, b)
 	if err == nil {
@@ -115,8 +117,8 @@ func lastWriterOf(ctx context.Context, b bucket.Bucket) (s writerState, err erro
 	return h.writer, nil
 }
 
-// isNewest reports whether the last object of the tail is of the process that signed writer.json. If it is not, everything must be
-// read to know.
+// isNewest reports whether the last object of the tail is of the process that signed writer.json. If it is not,
+// everything must be read to know.
 func isNewest(ctx context.Context, b bucket.Bucket, s writerState) (bool, error) {
 	last := ""
 	for info, err := range b.List(ctx, tailDir, "") {

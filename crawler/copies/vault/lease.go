@@ -10,8 +10,8 @@ import (
 	"odarchive/triplestore/bucket"
 )
 
-// How a process finds out whether another one of the same holder lives: a copy of the data directory, or one that was not
-// killed. A writer renews writer.json three times in each lease.
+// How a process finds out whether another one of the same holder lives: a copy of the data directory, or one that was
+// not killed. A writer renews writer.json three times in each lease.
 const (
 	looksPerLease = 20
 	looks         = 11               // for a bit more than half of a lease: longer than the pause between two renewals
@@ -19,9 +19,9 @@ const (
 	minLease      = 15 * time.Second // of a writer.json that says nothing: that of the program
 )
 
-// awaitSilence returns when no other process renews writer.json, by this process's own clock: at once if the last one has
-// given the lease back, or if there has been none. If writer.json is missing, damaged or older than the last fence, a living writer puts it there again.
-// The error is ErrInUse if another process lives.
+// awaitSilence returns when no other process renews writer.json, by this process's own clock: at once if the last one
+// has given the lease back, or if there has been none. If writer.json is missing, damaged or older than the last fence,
+// a living writer puts it there again. The error is ErrInUse if another process lives.
 func (w *Writer) awaitSilence(ctx context.Context, h *History) error {
 	other := h.writer
 	unknown := other.Nonce == "" && len(h.fences) > 0
@@ -55,7 +55,10 @@ func (w *Writer) awaitSilence(ctx context.Context, h *History) error {
 		case sign == "":
 			sign = now
 		case now != sign:
-			return fmt.Errorf("%w: epoch %d%s, directory %s, seen alive now. If this directory is a copy of that one, start it with another backup, or with --backup-to none; if it shall replace that one, start it with --promote", ErrInUse, found.Epoch, at(found.URL), found.Holder)
+			return fmt.Errorf(
+				"%w: epoch %d%s, directory %s, seen alive now. If this directory is a copy of that one, start it with another backup, or "+
+					"with --backup-to none; if it shall replace that one, start it with --promote", ErrInUse, found.Epoch, at(found.URL),
+				found.Holder)
 		default:
 			quiet++
 		}

@@ -20,8 +20,8 @@ const (
 	snapshotLog   = 64 << 20 // bytes of the log that are always worth less than another state file
 )
 
-// maintain does what is not urgent until ctx ends: it merges, copies closed packs and state files, and deletes what is old.
-// A failure is tried again. It calls again, and returns, after errAgain.
+// maintain does what is not urgent until ctx ends: it merges, copies closed packs and state files, and deletes what is
+// old. A failure is tried again. It calls again, and returns, after errAgain.
 func (k *Keeper) maintain(ctx context.Context, again func(error)) {
 	retained := time.Time{}
 	pause := time.Duration(0)
@@ -84,7 +84,8 @@ func (k *Keeper) maintainOnce(ctx context.Context) error {
 			return err
 		}
 		// The present state needs nothing of what is before it.
-		k.log.Warn("records in the backup are damaged: another state file is copied, and some moments before it cannot be restored", "error", damage)
+		k.log.Warn("records in the backup are damaged: another state file is copied, and some moments before it cannot be restored",
+			"error", damage)
 	}
 	return k.snapshot(ctx, damage != nil)
 }
@@ -101,8 +102,8 @@ func (k *Keeper) judge(h *History) error {
 	return nil
 }
 
-// setAside moves damaged objects of the tail away, once the present history needs nothing that was before it. They would make
-// each restore, and each start of a writer, ask what they had.
+// setAside moves damaged objects of the tail away, once the present history needs nothing that was before it. They
+// would make each restore, and each start of a writer, ask what they had.
 func (k *Keeper) setAside(ctx context.Context) error {
 	if !k.State().Whole {
 		return nil
@@ -142,8 +143,8 @@ func (k *Keeper) copyFiles(ctx context.Context) error {
 	return nil
 }
 
-// snapshot copies the newest state file, if that is due or must be. The log in the vault has its last write set, unless it
-// is the first of a history, which then begins with it.
+// snapshot copies the newest state file, if that is due or must be. The log in the vault has its last write set, unless
+// it is the first of a history, which then begins with it.
 func (k *Keeper) snapshot(ctx context.Context, must bool) error {
 	k.mu.Lock()
 	last := k.last
@@ -169,7 +170,8 @@ func (k *Keeper) snapshot(ctx context.Context, must bool) error {
 			return err
 		}
 	}
-	// The time may be a bit later than that of the write set: then a restore to a moment between begins with an older file.
+	// The time may be a bit later than that of the write set: then a restore to a moment between begins with an older
+	// file.
 	one := snapshot{epoch: k.writer.Epoch(), number: at.Number, sum: at.Sum, at: k.writer.lastTime(), size: s.Size}
 	if base {
 		one.at = max(one.at, milliOf(time.Now()))

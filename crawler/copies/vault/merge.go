@@ -107,7 +107,8 @@ func (m *merger) merge(ctx context.Context, run []span) error {
 		if err != nil {
 			return err
 		}
-		if o.batch == nil || len(whole.entries) > 0 && (o.batch.before != whole.entries[len(whole.entries)-1].Sum || o.batch.epoch != whole.epoch) {
+		if o.batch == nil || len(whole.entries) > 0 &&
+			(o.batch.before != whole.entries[len(whole.entries)-1].Sum || o.batch.epoch != whole.epoch) {
 			return fmt.Errorf("%w: %s does not follow the object before it", ErrBroken, s.key)
 		}
 		if len(whole.entries) == 0 {

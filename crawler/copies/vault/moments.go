@@ -55,8 +55,8 @@ type Target struct {
 	Time   time.Time // when it was committed
 	Epoch  uint64
 
-	// Holes has sentences about what was acknowledged before the moment and is missing in the vault. Restore refuses such
-	// a target unless GoOn is set.
+	// Holes has sentences about what was acknowledged before the moment and is missing in the vault. Restore refuses
+	// such a target unless GoOn is set.
 	Holes []string
 	GoOn  bool
 

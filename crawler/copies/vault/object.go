@@ -51,8 +51,8 @@ type fence struct {
 	At     milli  `json:"at"`     // when the epoch began
 	// New says that the epoch does not continue the one before: its history begins with its first state file.
 	New bool `json:"new,omitempty"`
-	// Prev is the nonce of the process that began the epoch before, hexadecimal; "" if there was none, or if a program has
-	// put the fence that did not write it yet.
+	// Prev is the nonce of the process that began the epoch before, hexadecimal; "" if there was none, or if a program
+	// has put the fence that did not write it yet.
 	Prev string `json:"prev,omitempty"`
 
 	seq   uint64
@@ -146,7 +146,8 @@ func (o *batch) decodeEntries(b []byte) error {
 			return fmt.Errorf("%w: a record is truncated", ErrBroken)
 		}
 		n := binary.LittleEndian.Uint32(b)
-		e := entry{Record: wal.Record{Sum: binary.LittleEndian.Uint32(b[4:]), Number: binary.LittleEndian.Uint64(b[8:])}, at: milli(binary.LittleEndian.Uint64(b[16:]))}
+		e := entry{Record: wal.Record{Sum: binary.LittleEndian.Uint32(b[4:]), Number: binary.LittleEndian.Uint64(b[8:])},
+			at: milli(binary.LittleEndian.Uint64(b[16:]))}
 		if uint64(n) > uint64(len(b)-entryHead) {
 			return fmt.Errorf("%w: record %d is truncated", ErrBroken, e.Number)
 		}

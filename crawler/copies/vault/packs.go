@@ -13,7 +13,8 @@ import (
 	"odarchive/triplestore/bucket"
 )
 
-// packCopier copies packs: new bytes of open ones in pieces, and closed ones as a whole, which then replace their pieces.
+// packCopier copies packs: new bytes of open ones in pieces, and closed ones as a whole, which then replace their
+// pieces.
 type packCopier struct {
 	b     bucket.Bucket
 	store *content.Store
@@ -34,7 +35,8 @@ type packCopier struct {
 }
 
 func newPackCopier(b bucket.Bucket, store *content.Store, log *slog.Logger) *packCopier {
-	return &packCopier{b: b, store: store, log: log, whole: make(map[string]bool), damaged: make(map[string]string), covered: make(map[uint64]int64), pieces: make(map[uint64][]string)}
+	return &packCopier{b: b, store: store, log: log, whole: make(map[string]bool), damaged: make(map[string]string),
+		covered: make(map[uint64]int64), pieces: make(map[uint64][]string)}
 }
 
 // start keeps closed packs from being dropped that are not in the vault yet.
@@ -46,8 +48,8 @@ func (c *packCopier) has(name string) bool {
 	return c.whole[name]
 }
 
-// list reads which packs are there, for a writer's epoch. Pieces count as far as they have the bytes of this archive: the
-// writer before may have copied others that it never committed.
+// list reads which packs are there, for a writer's epoch. Pieces count as far as they have the bytes of this archive:
+// the writer before may have copied others that it never committed.
 func (c *packCopier) list(ctx context.Context, epoch uint64, mine func(epoch uint64) bool) error {
 	there, err := listPacks(ctx, c.b)
 	if err != nil {
@@ -143,7 +145,8 @@ func listPacks(ctx context.Context, b bucket.Bucket) (there packsThere, err erro
 // maxPiece is the maximum size of a piece.
 const maxPiece = 8 << 20
 
-// packsFrom returns the packs with a number, which mu guards, and higher ones, and the first number whose pack may not be finished.
+// packsFrom returns the packs with a number, which mu guards, and higher ones, and the first number whose pack may not
+// be finished.
 func (c *packCopier) packsFrom(first *uint64) (list []content.Pack, unfinished uint64, err error) {
 	c.mu.Lock()
 	from := *first

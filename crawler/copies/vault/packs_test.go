@@ -223,7 +223,8 @@ func TestABodyOfAPackReadsItFromAnyPlace(t *testing.T) {
 	}
 }
 
-// The pieces of a pack that was not closed are read at the same time, and pieces that have the same bytes in their order.
+// The pieces of a pack that was not closed are read at the same time, and pieces that have the same bytes in their
+// order.
 func TestPiecesOfAPackAreReadTogether(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)

@@ -11,10 +11,10 @@ import (
 	"odarchive/triplestore/bucket"
 )
 
-// A fence makes a writer only in the place behind the last object of the tail. The places before it do not stay taken: what is merged
-// is deleted there. A candidate that was stopped between reading the tail and putting its fence may put it into such a gap, where the
-// writer does not meet it. Such a late fence began no epoch. It is known from what lies around it, since the newest object of the tail
-// is never deleted, and since each fence names the one before.
+// A fence makes a writer only in the place behind the last object of the tail. The places before it do not stay taken:
+// what is merged is deleted there. A candidate that was stopped between reading the tail and putting its fence may put
+// it into such a gap, where the writer does not meet it. Such a late fence began no epoch. It is known from what lies
+// around it, since the newest object of the tail is never deleted, and since each fence names the one before.
 
 // placed is what the tail has, by places.
 type placed struct {
@@ -41,7 +41,8 @@ func (p *placed) note(o tailObject) {
 //   - between a fence and the one that it names as the one before,
 //   - before a fence of the same epoch, or behind one of a later epoch.
 //
-// One that is followed by records of its process is none of these: a process puts records when it has confirmed its fence.
+// One that is followed by records of its process is none of these: a process puts records when it has confirmed its
+// fence.
 func (h *History) settle(p placed) {
 	isLate := func(f fence) bool {
 		if p.last[f.nonce] > f.seq {
@@ -88,11 +89,12 @@ func (h *History) hasBegunBy(nonce [16]byte) bool {
 	return slices.ContainsFunc(h.fences, func(f fence) bool { return f.nonce == nonce })
 }
 
-// errLate is the error of a candidate whose fence came too late, since the writer before went on meanwhile. It may begin again.
+// errLate is the error of a candidate whose fence came too late, since the writer before went on meanwhile. It may
+// begin again.
 var errLate = errors.New("the writer went on while another process was about to replace it")
 
-// confirm finds out whether the fence that a candidate has put in a place began its epoch. If not, it is removed. The error is ErrFenced if
-// another process is the writer, and errLate if it is the one before.
+// confirm finds out whether the fence that a candidate has put in a place began its epoch. If not, it is removed. The
+// error is ErrFenced if another process is the writer, and errLate if it is the one before.
 func (w *Writer) confirm(ctx context.Context, seq uint64) error {
 	last := seq
 	for info, err := range w.b.List(ctx, tailDir, tailKey(seq)) {
@@ -132,7 +134,8 @@ func nonceOf(ctx context.Context, b bucket.Bucket, seq uint64) (nonce [16]byte, 
 	}
 	var head [objectHead]byte
 	_, err = io.ReadFull(r, head[:])
-	if err = errors.Join(err, r.Close()); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || err == nil && string(head[:len(objectMagic)]) != objectMagic {
+	if err = errors.Join(err, r.Close()); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || err == nil &&
+		string(head[:len(objectMagic)]) != objectMagic {
 		return nonce, fmt.Errorf("%w: %s has no beginning", ErrBroken, tailKey(seq))
 	}
 	copy(nonce[:], head[objectHead-len(nonce):])

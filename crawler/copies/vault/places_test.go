@@ -31,7 +31,8 @@ func appendMany(t *testing.T, w *Writer, b *buckettest.Memory, n int) {
 	m.begin(h)
 	for range n {
 		number := w.At().Number + 1
-		if _, err := w.append(t.Context(), []entry{{Record: wal.Record{Number: number, Sum: uint32(number), Body: []byte("x")}, at: milliOf(time.Now())}}); err != nil {
+		if _, err := w.append(t.Context(),
+			[]entry{{Record: wal.Record{Number: number, Sum: uint32(number), Body: []byte("x")}, at: milliOf(time.Now())}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,8 +59,8 @@ func hasAll(t *testing.T, b *buckettest.Memory, upTo uint64) bool {
 	return last >= upTo
 }
 
-// A candidate is stopped before it puts its fence, for so long that the writer goes on, and merges what it has put since: the place is
-// free again. The candidate takes the archive all the same, behind what the writer has put.
+// A candidate is stopped before it puts its fence, for so long that the writer goes on, and merges what it has put
+// since: the place is free again. The candidate takes the archive all the same, behind what the writer has put.
 func TestACandidateThatWasStoppedDoesNotPutItsFenceIntoAGap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -140,7 +141,8 @@ func TestALateFenceBeginsNoEpoch(t *testing.T) {
 		if !hasAll(t, b, 141) {
 			t.Error("the fence cuts the history")
 		}
-		// It stays without effect when another process has become the writer, and the newest objects of the one before are merged, too.
+		// It stays without effect when another process has become the writer, and the newest objects of the one before
+		// are merged, too.
 		me := candidate("c")
 		me.Force = true
 		third, err := Take(t.Context(), b, me)
@@ -188,8 +190,8 @@ func TestASignatureReplacesNobodyWhoIsAway(t *testing.T) {
 	})
 }
 
-// Somebody has emptied the vault, and another process has begun it anew, up to the same place. A writer of before does not take the other's
-// objects for its own.
+// Somebody has emptied the vault, and another process has begun it anew, up to the same place. A writer of before does
+// not take the other's objects for its own.
 func TestAnotherVaultWithTheSamePlacesIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	b, _, second := twoWriters(t)
@@ -224,7 +226,8 @@ func TestAnotherVaultWithTheSamePlacesIsNotBelieved(t *testing.T) {
 func TestAnObjectOfAnotherVaultDoesNotStopTheWriter(t *testing.T) {
 	t.Parallel()
 	b, _, second := twoWriters(t)
-	raw := (&batch{epoch: 1, nonce: [16]byte{13}, log: [16]byte{1}, entries: []entry{{Record: wal.Record{Number: 7, Body: []byte("z")}, at: 7}}}).encode()
+	raw := (&batch{epoch: 1, nonce: [16]byte{13}, log: [16]byte{1},
+		entries: []entry{{Record: wal.Record{Number: 7, Body: []byte("z")}, at: 7}}}).encode()
 	put(t, b, tailKey(second.seq), string(raw))
 	appendMany(t, second, b, 1)
 	if !slices.ContainsFunc(b.Keys(), func(key string) bool { return strings.HasPrefix(key, damagedDir) }) {
@@ -281,7 +284,8 @@ func TestNobodyHasTheEpochOfACandidateThatHasSigned(t *testing.T) {
 	})
 }
 
-// An object of a former writer arrives behind the fence and the records of the present one: it makes that fence no late one.
+// An object of a former writer arrives behind the fence and the records of the present one: it makes that fence no late
+// one.
 func TestAStrayOfAFormerWriterDoesNotUndoAFence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -293,7 +297,8 @@ func TestAStrayOfAFormerWriterDoesNotUndoAFence(t *testing.T) {
 			t.Fatal(err)
 		}
 		appendMany(t, third, b, 3)
-		stray := &batch{epoch: second.epoch, nonce: second.nonce, log: [16]byte{1}, entries: []entry{{Record: wal.Record{Number: 2, Body: []byte("z")}, at: 7}}}
+		stray := &batch{epoch: second.epoch, nonce: second.nonce, log: [16]byte{1},
+			entries: []entry{{Record: wal.Record{Number: 2, Body: []byte("z")}, at: 7}}}
 		put(t, b, tailKey(third.seq), string(stray.encode()))
 		if is := Ask(t.Context(), b, "c", third.Epoch()); is.Who != ThisOne {
 			t.Errorf("%+v", is)

@@ -29,19 +29,19 @@ type Promoted struct {
 
 // PromoteOptions configure Promote. The zero value is ready to use.
 type PromoteOptions struct {
-	// AsItIs makes the replica the writer with what it has, if the vault cannot tell what it lacks: the history in the vault begins
-	// anew with it. It gets the records before the first damaged or missing one. What only the vault or another directory has besides
-	// is lost for the archive; moments before stay in the vault.
+	// AsItIs makes the replica the writer with what it has, if the vault cannot tell what it lacks: the history in the
+	// vault begins anew with it. It gets the records before the first damaged or missing one. What only the vault or
+	// another directory has besides is lost for the archive; moments before stay in the vault.
 	AsItIs   bool
 	Log      *slog.Logger // nil discards
 	Progress Progress
 }
 
-// Promote makes the directory of a replica (triplestore/kv), which no process uses, one that can be written. First the replica gets from
-// the vault what it lacks: write sets and bytes of packs. If the vault has not all of that, or some is damaged, Promote fails, and no
-// writer is disturbed. Then the candidate becomes the writer of the vault, so that the writer before acknowledges nothing more, and the
-// replica gets what that one has put meanwhile. What it has from the writer and the vault has not, it keeps. If Promote fails or is
-// interrupted, it can be called again.
+// Promote makes the directory of a replica (triplestore/kv), which no process uses, one that can be written. First the
+// replica gets from the vault what it lacks: write sets and bytes of packs. If the vault has not all of that, or some
+// is damaged, Promote fails, and no writer is disturbed. Then the candidate becomes the writer of the vault, so that
+// the writer before acknowledges nothing more, and the replica gets what that one has put meanwhile. What it has from
+// the writer and the vault has not, it keeps. If Promote fails or is interrupted, it can be called again.
 func Promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o PromoteOptions) (done Promoted, err error) {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	done, err = promote(ctx, b, dir, me, o)
@@ -102,7 +102,8 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 	}
 	done.Epoch, done.Vault = w.Epoch(), h.id
 	if done.Anew != "" {
-		o.Log.Warn("the replica becomes the writer as it is, and the backup begins anew", "because", done.Anew, "fetched", done.Fetched, "lost", done.Lost)
+		o.Log.Warn("the replica becomes the writer as it is, and the backup begins anew", "because", done.Anew, "fetched", done.Fetched,
+			"lost", done.Lost)
 	} else {
 		n, err := h.catchUp(ctx, w, db, t, known, o.Progress)
 		if done.Fetched += n; err != nil {
@@ -133,7 +134,8 @@ func promote(ctx context.Context, b bucket.Bucket, dir string, me Candidate, o P
 var errPacks = errors.New("the backup has not all bytes of files that the replica lacks")
 
 // getAhead gives a replica what it lacks and the vault has now. n is the number of records.
-func getAhead(ctx context.Context, b bucket.Bucket, tail *tailCache, dir string, db *kv.DB, known sums, o PromoteOptions) (n uint64, err error) {
+func getAhead(ctx context.Context, b bucket.Bucket, tail *tailCache, dir string, db *kv.DB, known sums, o PromoteOptions) (n uint64,
+	err error) {
 	before := db.Committed()
 	last := uint64(math.MaxUint64)
 	for range aheadTries {
@@ -154,7 +156,8 @@ func getAhead(ctx context.Context, b bucket.Bucket, tail *tailCache, dir string,
 	return db.Committed() - before, err
 }
 
-// recordsKept is how many bytes of records of the tail a promotion keeps in memory, so that it need not read them twice.
+// recordsKept is how many bytes of records of the tail a promotion keeps in memory, so that it need not read them
+// twice.
 const recordsKept = 64 << 20
 
 // aheadTries bounds how often getAhead looks what there is.
@@ -185,7 +188,8 @@ func getAheadOnce(ctx context.Context, b bucket.Bucket, tail *tailCache, known s
 	return err
 }
 
-// catchUp applies the records that a replica lacks: t, unless the writer before has merged some since the vault was read.
+// catchUp applies the records that a replica lacks: t, unless the writer before has merged some since the vault was
+// read.
 func (h *History) catchUp(ctx context.Context, w *Writer, db *kv.DB, t Target, known sums, p Progress) (n uint64, err error) {
 	if !w.IsNew() {
 		now, err := readAgain(ctx, h.b, w.known)
@@ -203,7 +207,8 @@ func (h *History) catchUp(ctx context.Context, w *Writer, db *kv.DB, t Target, k
 
 // isForWant reports whether an error of lacks says that the vault cannot tell what a replica lacks.
 func isForWant(err error) bool {
-	return errors.Is(err, errPacks) || errors.Is(err, ErrNoMoment) || errors.Is(err, ErrParted) || errors.Is(err, ErrBroken) || errors.Is(err, ErrUnknownWriter) || errors.Is(err, kv.ErrOtherHistory)
+	return errors.Is(err, errPacks) || errors.Is(err, ErrNoMoment) || errors.Is(err, ErrParted) || errors.Is(err, ErrBroken) ||
+		errors.Is(err, ErrUnknownWriter) || errors.Is(err, kv.ErrOtherHistory)
 }
 
 // WithAsItIs adds to an error of Promote how the replica can become the writer nevertheless, if it can.
@@ -211,5 +216,7 @@ func WithAsItIs(err error) error {
 	if !isForWant(err) && !errors.Is(err, ErrNoVault) {
 		return err
 	}
-	return fmt.Errorf("%w; 'odarchive promote --as-it-is' makes it the writer with what it has, and the backup begins anew with that, if this is the best copy that is left", err)
+	return fmt.Errorf(
+		"%w; 'odarchive promote --as-it-is' makes it the writer with what it has, and the backup begins anew with that, if this is the "+
+			"best copy that is left", err)
 }

@@ -60,7 +60,8 @@ func (a *archive) follow(dir string) {
 	}
 }
 
-// parting makes two replicas of an archive that has ended: one of what the vault has, and one of what the archive has, which has more.
+// parting makes two replicas of an archive that has ended: one of what the vault has, and one of what the archive has,
+// which has more.
 func parting(t *testing.T, b bucket.Bucket, more func(a *archive)) (one, parted string) {
 	t.Helper()
 	a := open4(t, filepath.Join(t.TempDir(), "data"))
@@ -84,7 +85,8 @@ func parting(t *testing.T, b bucket.Bucket, more func(a *archive)) (one, parted 
 // promoted makes a replica the writer, and starts it.
 func promoted(t *testing.T, b bucket.Bucket, dir string) *archive {
 	t.Helper()
-	if _, err := Promote(t.Context(), b, dir, Candidate{Holder: Holder(dir), Lease: time.Second}, PromoteOptions{Log: testLog(t)}); err != nil {
+	if _, err := Promote(t.Context(), b, dir, Candidate{Holder: Holder(dir), Lease: time.Second},
+		PromoteOptions{Log: testLog(t)}); err != nil {
 		t.Fatal(err)
 	}
 	a := open4(t, dir)
@@ -125,7 +127,8 @@ func TestAPromotedReplicaHasWhatWasAcknowledged(t *testing.T) {
 		}
 	}()
 	time.Sleep(20 * time.Millisecond)
-	p, err := Promote(t.Context(), b, behind, Candidate{Holder: Holder(behind), URL: "http://b/", Lease: time.Second}, PromoteOptions{Log: testLog(t)})
+	p, err := Promote(t.Context(), b, behind, Candidate{Holder: Holder(behind), URL: "http://b/", Lease: time.Second},
+		PromoteOptions{Log: testLog(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +183,8 @@ func TestAReplicaWithAnotherHistoryIsNotPromoted(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "replica")
 	other.replicate(dir)
 	other.follow(dir)
-	if _, err := Promote(t.Context(), b, dir, Candidate{Holder: "x", Lease: time.Second}, PromoteOptions{Log: nil}); !errors.Is(err, kv.ErrOtherHistory) {
+	if _, err := Promote(t.Context(), b, dir, Candidate{Holder: "x", Lease: time.Second}, PromoteOptions{Log: nil}); !errors.Is(err,
+		kv.ErrOtherHistory) {
 		t.Errorf("got %v", err)
 	}
 	if err := a.put(1); err != nil { // the writer was not disturbed
@@ -189,8 +193,8 @@ func TestAReplicaWithAnotherHistoryIsNotPromoted(t *testing.T) {
 	a.waitWhole()
 }
 
-// The state file of a new archive is empty, and that of an archive that was restored may be. Neither belongs to the other's
-// history.
+// The state file of a new archive is empty, and that of an archive that was restored may be. Neither belongs to the
+// other's history.
 func TestAnEmptyStateFileBelongsToItsOwnHistory(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)
@@ -254,8 +258,8 @@ func TestAnEmptyStateFileBelongsToItsOwnHistory(t *testing.T) {
 	}
 }
 
-// Two followers see the same silence and want to take over. One of them becomes the writer; the other one stays a replica, takes
-// nothing from the first one, and can become the writer later.
+// Two followers see the same silence and want to take over. One of them becomes the writer; the other one stays a
+// replica, takes nothing from the first one, and can become the writer later.
 func TestOneOfTwoFollowersBecomesTheWriter(t *testing.T) {
 	t.Parallel()
 	for _, later := range []bool{false, true} { // the second one only when the first one writes
@@ -279,7 +283,9 @@ func TestOneOfTwoFollowersBecomesTheWriter(t *testing.T) {
 		}
 		errs, won := make([]error, 2), -1
 		promote := func(i int, silent string) error {
-			_, err := Promote(t.Context(), b, dirs[i], Candidate{Holder: Holder(dirs[i]), URL: "http://" + filepath.Base(dirs[i]) + "/", Lease: time.Second, Silent: silent}, PromoteOptions{Log: testLog(t)})
+			_, err := Promote(t.Context(), b, dirs[i],
+				Candidate{Holder: Holder(dirs[i]), URL: "http://" + filepath.Base(dirs[i]) + "/", Lease: time.Second, Silent: silent},
+				PromoteOptions{Log: testLog(t)})
 			return err
 		}
 		var group sync.WaitGroup
@@ -326,8 +332,8 @@ func TestOneOfTwoFollowersBecomesTheWriter(t *testing.T) {
 	}
 }
 
-// A replica got a write set from a writer that was replaced before the vault had it. It must not disturb the writer that the
-// archive has now.
+// A replica got a write set from a writer that was replaced before the vault had it. It must not disturb the writer
+// that the archive has now.
 func TestAReplicaThatPartedIsNotPromoted(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)
@@ -337,7 +343,8 @@ func TestAReplicaThatPartedIsNotPromoted(t *testing.T) {
 		c.mustPut(n)
 	}
 	for range 2 {
-		if _, err := Promote(t.Context(), b, parted, Candidate{Holder: "parted", Lease: time.Second}, PromoteOptions{Log: testLog(t)}); !errors.Is(err, ErrParted) {
+		if _, err := Promote(t.Context(), b, parted, Candidate{Holder: "parted", Lease: time.Second},
+			PromoteOptions{Log: testLog(t)}); !errors.Is(err, ErrParted) {
 			t.Fatal(err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The vault has not all that a replica lacks, whichever part of it: that is found out before the writer is disturbed. Somebody can say that
-// the replica goes on as it is.
+// The vault has not all that a replica lacks, whichever part of it: that is found out before the writer is disturbed.
+// Somebody can say that the replica goes on as it is.
 func TestWhatThePromotionCannotGetIsKnownBeforeTheWriterIsDisturbed(t *testing.T) {
 	t.Parallel()
 	below := func(b *buckettest.Memory, dir string) (keys []string) {
@@ -52,7 +52,8 @@ func TestWhatThePromotionCannotGetIsKnownBeforeTheWriterIsDisturbed(t *testing.T
 			lose(t, b)
 			me := Candidate{Holder: Holder(dir), Lease: time.Second}
 			for range 2 {
-				if _, err := Promote(t.Context(), b, dir, me, PromoteOptions{Log: testLog(t)}); err == nil || !strings.Contains(WithAsItIs(err).Error(), "--as-it-is") || !kv.IsReplica(dir) {
+				if _, err := Promote(t.Context(), b, dir, me, PromoteOptions{Log: testLog(t)}); err == nil ||
+					!strings.Contains(WithAsItIs(err).Error(), "--as-it-is") || !kv.IsReplica(dir) {
 					t.Fatalf("nobody said so: %v", err)
 				}
 				if is := Ask(t.Context(), b, a.keeper.opts.Holder, 0); is.Who != ThisOne {
@@ -62,7 +63,8 @@ func TestWhatThePromotionCannotGetIsKnownBeforeTheWriterIsDisturbed(t *testing.T
 			if err := a.keeper.writer.renew(t.Context()); err != nil {
 				t.Errorf("the writer was disturbed: %v", err)
 			}
-			if p, err := Promote(t.Context(), b, dir, me, PromoteOptions{AsItIs: true, Log: testLog(t)}); err != nil || p.Anew == "" || kv.IsReplica(dir) {
+			if p, err := Promote(t.Context(), b, dir, me, PromoteOptions{AsItIs: true, Log: testLog(t)}); err != nil || p.Anew == "" ||
+				kv.IsReplica(dir) {
 				t.Fatalf("as it is: %+v, %v", p, err)
 			}
 			if err := a.keeper.writer.renew(t.Context()); !errors.Is(err, ErrFenced) {
@@ -82,7 +84,8 @@ func spoil(t *testing.T, b *buckettest.Memory, key string) {
 	put(t, b, key, string(raw))
 }
 
-// Of what a replica lacks, an object in the middle is damaged or missing. As it is, it becomes the writer with all records before that.
+// Of what a replica lacks, an object in the middle is damaged or missing. As it is, it becomes the writer with all
+// records before that.
 func TestAsItIsAReplicaGetsTheRecordsBeforeTheDamage(t *testing.T) {
 	t.Parallel()
 	for name, lose := range map[string]func(t *testing.T, b *buckettest.Memory, key string){
@@ -118,12 +121,15 @@ func TestAsItIsAReplicaGetsTheRecordsBeforeTheDamage(t *testing.T) {
 			way, last := path(h.spansOf(h.branches()[0]), had)
 			bad := way[len(way)/3]
 			lose(t, b, bad.key)
-			p, err := Promote(t.Context(), b, dir, Candidate{Holder: "b", Lease: time.Second}, PromoteOptions{AsItIs: true, Log: testLog(t)})
+			p, err := Promote(t.Context(), b, dir, Candidate{Holder: "b", Lease: time.Second},
+				PromoteOptions{AsItIs: true, Log: testLog(t)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.Number != bad.first-1 || p.Fetched != p.Number-had || p.Lost != last-p.Number || name == "damaged" && !strings.Contains(p.Anew, bad.key) {
-				t.Errorf("%s, merged %v: records %d to %d are lost of %d to %d, and it got %+v", name, merged, bad.first, bad.last, had+1, last, p)
+			if p.Number != bad.first-1 || p.Fetched != p.Number-had || p.Lost != last-p.Number || name == "damaged" &&
+				!strings.Contains(p.Anew, bad.key) {
+				t.Errorf("%s, merged %v: records %d to %d are lost of %d to %d, and it got %+v", name, merged, bad.first, bad.last, had+1,
+					last, p)
 			}
 			c := open4(t, dir)
 			if files := c.check(); files == 0 {
@@ -143,8 +149,8 @@ func TestAsItIsAReplicaGetsTheRecordsBeforeTheDamage(t *testing.T) {
 	}
 }
 
-// A replica began with a state file of a moment that the vault has not: the log that it got since then does not tell whether it has what the
-// writers after that have put there.
+// A replica began with a state file of a moment that the vault has not: the log that it got since then does not tell
+// whether it has what the writers after that have put there.
 func TestAReplicaThatCannotBeComparedIsNotPromoted(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)
@@ -158,7 +164,8 @@ func TestAReplicaThatCannotBeComparedIsNotPromoted(t *testing.T) {
 	})
 	c := promoted(t, b, one)
 	c.mustPut(100)
-	if _, err := Promote(t.Context(), b, late, Candidate{Holder: "late", Lease: time.Second}, PromoteOptions{Log: testLog(t)}); !errors.Is(err, ErrParted) {
+	if _, err := Promote(t.Context(), b, late, Candidate{Holder: "late", Lease: time.Second},
+		PromoteOptions{Log: testLog(t)}); !errors.Is(err, ErrParted) {
 		t.Fatal(err)
 	}
 	if err := c.put(101); err != nil {

@@ -13,8 +13,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// The candidate is far from the object store: each of its requests takes a fifteenth of the lease. The writer is near, has many clients, and
-// puts objects faster than the candidate could read them one by one. The promotion ends, soon and with all that was acknowledged.
+// The candidate is far from the object store: each of its requests takes a fifteenth of the lease. The writer is near,
+// has many clients, and puts objects faster than the candidate could read them one by one. The promotion ends, soon and
+// with all that was acknowledged.
 func TestAFarCandidateReplacesABusyWriter(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -12,8 +12,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// A replica that parted is promoted, and at any of its steps another one becomes the writer, or the writer commits what parts them. Whoever
-// loses leaves the writer undisturbed.
+// A replica that parted is promoted, and at any of its steps another one becomes the writer, or the writer commits what
+// parts them. Whoever loses leaves the writer undisturbed.
 func TestWhoLosesAPromotionLeavesTheWriterUndisturbed(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"another becomes the writer", "the writer commits"} {
@@ -47,7 +47,8 @@ func TestWhoLosesAPromotionLeavesTheWriterUndisturbed(t *testing.T) {
 				}
 				return nil
 			})
-			_, err := Promote(t.Context(), faulty, parted, Candidate{Holder: Holder(parted), Lease: time.Second}, PromoteOptions{Log: testLog(t)})
+			_, err := Promote(t.Context(), faulty, parted, Candidate{Holder: Holder(parted), Lease: time.Second},
+				PromoteOptions{Log: testLog(t)})
 			if !reached {
 				break
 			}
@@ -95,10 +96,12 @@ func TestAReplicaIsPromotedAsItIs(t *testing.T) {
 			a.close()
 			empty(b, lose)
 			me := Candidate{Holder: "new", Lease: time.Second}
-			if _, err := Promote(t.Context(), b, dir, me, PromoteOptions{}); err == nil || !strings.Contains(WithAsItIs(err).Error(), "--as-it-is") || !kv.IsReplica(dir) {
+			if _, err := Promote(t.Context(), b, dir, me, PromoteOptions{}); err == nil ||
+				!strings.Contains(WithAsItIs(err).Error(), "--as-it-is") || !kv.IsReplica(dir) {
 				t.Fatalf("nobody said so: %v", err)
 			}
-			if p, err := Promote(t.Context(), b, dir, me, PromoteOptions{AsItIs: true, Log: testLog(t)}); err != nil || p.Anew == "" || kv.IsReplica(dir) {
+			if p, err := Promote(t.Context(), b, dir, me, PromoteOptions{AsItIs: true, Log: testLog(t)}); err != nil || p.Anew == "" ||
+				kv.IsReplica(dir) {
 				t.Fatalf("%+v, %v", p, err)
 			}
 			c := open4(t, dir)

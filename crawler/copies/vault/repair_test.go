@@ -118,7 +118,8 @@ func TestACopyWritesNothingUntilItIsKnownWhetherTheOtherLives(t *testing.T) {
 	_ = os.Remove(filepath.Join(dir, "LOCK"))
 	c := open4(t, dir)
 	b := buckettest.NewFaulty(memory, 1)
-	c.keeper = New(b, Source{DB: c.db, Content: c.store, Dir: dir}, c.gate, Options{Holder: "same", Lease: 600 * time.Millisecond, Log: testLog(t)})
+	c.keeper = New(b, Source{DB: c.db, Content: c.store, Dir: dir}, c.gate,
+		Options{Holder: "same", Lease: 600 * time.Millisecond, Log: testLog(t)})
 	c.keeper.patience = 100 * time.Millisecond
 	looked := 0
 	b.Hook(func(op, key string) error {

@@ -13,8 +13,8 @@ import (
 	"odarchive/triplestore/wal"
 )
 
-// restoredFile, in a directory that was restored with all that its vault had, says with what, until the directory becomes the writer of a
-// vault. A directory that was restored as of a moment has none: it is to go on from there.
+// restoredFile, in a directory that was restored with all that its vault had, says with what, until the directory
+// becomes the writer of a vault. A directory that was restored as of a moment has none: it is to go on from there.
 const restoredFile = "restored"
 
 // restoredWith is the content of restoredFile.
@@ -50,8 +50,8 @@ func restoredFrom(dir string, h *History) (with restoredWith, ok bool, err error
 	return with, with.Vault == h.id, nil
 }
 
-// lacksSince returns an error if a directory was restored, and the vault has got more since then: the directory would drop that if it became
-// the writer.
+// lacksSince returns an error if a directory was restored, and the vault has got more since then: the directory would
+// drop that if it became the writer.
 func lacksSince(dir string, h *History, end wal.Position) error {
 	with, ok, err := restoredFrom(dir, h)
 	if err != nil || !ok {
@@ -60,9 +60,13 @@ func lacksSince(dir string, h *History, end wal.Position) error {
 	const then = "restore the backup again, or with --at, if the archive is to go on without them"
 	switch {
 	case with.Log != hex.EncodeToString(end.Log[:]):
-		return fmt.Errorf("%w: it was restored from the backup, in which another directory has begun anew since then, with write sets that this one lacks: %s", ErrBehind, then)
+		return fmt.Errorf(
+			"%w: it was restored from the backup, in which another directory has begun anew since then, with write sets that this one "+
+				"lacks: %s", ErrBehind, then)
 	case end.Number > with.Number:
-		return fmt.Errorf("%w: it was restored from the backup, which has got %d more write sets since then, from %d on: stop the writer, and %s", ErrBehind, end.Number-with.Number, with.Number+1, then)
+		return fmt.Errorf(
+			"%w: it was restored from the backup, which has got %d more write sets since then, from %d on: stop the writer, and %s",
+			ErrBehind, end.Number-with.Number, with.Number+1, then)
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"odarchive/triplestore/bucket/buckettest"
 )
 
-// An archive is restored with all that the backup has, and the writer goes on. Who then takes over with the restored directory would drop what
-// was acknowledged since; who has restored a moment wants to.
+// An archive is restored with all that the backup has, and the writer goes on. Who then takes over with the restored
+// directory would drop what was acknowledged since; who has restored a moment wants to.
 func TestARestoredArchiveThatTheWriterHasOvertakenDoesNotReplaceIt(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)
@@ -42,7 +42,8 @@ func TestARestoredArchiveThatTheWriterHasOvertakenDoesNotReplaceIt(t *testing.T)
 	early, then := restore(time.Time{}), time.Now()
 	time.Sleep(5 * time.Millisecond)
 	a.mustPut(3)
-	if err := early.keep(b, Options{Holder: "early", Take: true}); !errors.Is(err, ErrBehind) || !strings.Contains(err.Error(), "restore the backup again") {
+	if err := early.keep(b, Options{Holder: "early", Take: true}); !errors.Is(err, ErrBehind) ||
+		!strings.Contains(err.Error(), "restore the backup again") {
 		t.Fatalf("it takes over: %v", err)
 	}
 	a.mustPut(4)
@@ -59,7 +60,8 @@ func TestARestoredArchiveThatTheWriterHasOvertakenDoesNotReplaceIt(t *testing.T)
 	now.waitWhole()
 	now.mustPut(5)
 	now.close()
-	if err := twin.keep(b, Options{Holder: "twin", Take: true}); !errors.Is(err, ErrBehind) || !strings.Contains(err.Error(), "another directory has begun anew") {
+	if err := twin.keep(b, Options{Holder: "twin", Take: true}); !errors.Is(err, ErrBehind) ||
+		!strings.Contains(err.Error(), "another directory has begun anew") {
 		t.Errorf("one that was restored, too: %v", err)
 	}
 	moment := restore(then)

@@ -99,9 +99,9 @@ type part struct {
 	key            string
 }
 
-// partsOf returns what a vault has of a pack, by epoch: where two have the same bytes, the later one counts. A writer that
-// was replaced may have copied bytes that it never committed. A whole pack that was damaged when it was copied counts least:
-// pieces may be older than the damage. Histories that began after the target are left out unless
+// partsOf returns what a vault has of a pack, by epoch: where two have the same bytes, the later one counts. A writer
+// that was replaced may have copied bytes that it never committed. A whole pack that was damaged when it was copied
+// counts least: pieces may be older than the damage. Histories that began after the target are left out unless
 // nothing else has the pack.
 func (h *History) partsOf(there packsThere, t Target, num uint64) (list []part) {
 	var later []part
@@ -128,7 +128,8 @@ func (h *History) partsOf(there packsThere, t Target, num uint64) (list []part) 
 		return 0
 	}
 	byEpoch := func(a, b part) int {
-		return cmp.Or(-cmp.Compare(damaged(a), damaged(b)), cmp.Compare(a.epoch, b.epoch), cmp.Compare(len(a.whole.name), len(b.whole.name)), cmp.Compare(a.offset, b.offset))
+		return cmp.Or(-cmp.Compare(damaged(a), damaged(b)), cmp.Compare(a.epoch, b.epoch),
+			cmp.Compare(len(a.whole.name), len(b.whole.name)), cmp.Compare(a.offset, b.offset))
 	}
 	slices.SortStableFunc(list, byEpoch)
 	slices.SortStableFunc(later, byEpoch)

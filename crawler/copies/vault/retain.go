@@ -26,7 +26,8 @@ func (k *Keeper) Forget() {
 	}
 }
 
-// forget makes what was withdrawn leave the vault, if there is something: then moments before now can no longer be restored.
+// forget makes what was withdrawn leave the vault, if there is something: then moments before now can no longer be
+// restored.
 func (k *Keeper) forget(ctx context.Context) error {
 	if k.src.Withdrawn == nil {
 		return nil

@@ -20,8 +20,8 @@ func sealJSON(v any) ([]byte, error) {
 	return fmt.Appendf(bytes.Clone(body), "%s%08x\"}", sealMark, crc32.Checksum(body, castagnoli)), nil
 }
 
-// unsealJSON decodes what sealJSON has returned into v, which must be zero. The first programs did not write checksums: a
-// text without one must be, byte by byte, what they wrote.
+// unsealJSON decodes what sealJSON has returned into v, which must be zero. The first programs did not write checksums:
+// a text without one must be, byte by byte, what they wrote.
 func unsealJSON(text []byte, v any) error {
 	if err := json.Unmarshal(text, v); err != nil {
 		return fmt.Errorf("%w: it cannot be read", ErrBroken)

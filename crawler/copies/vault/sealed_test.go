@@ -13,7 +13,8 @@ const oldWriter = `{"epoch":3,"holder":"8f2a","url":"http://a/","lease":15000,"b
 
 func TestASmallObjectWithoutItsChecksumIsDamaged(t *testing.T) {
 	t.Parallel()
-	sealed, err := sealJSON(writerState{Epoch: 3, Holder: "8f2a", Lease: 15000, Nonce: "00ff", At: time.Now().UTC().Truncate(time.Second), Number: 9})
+	sealed, err := sealJSON(writerState{Epoch: 3, Holder: "8f2a", Lease: 15000, Nonce: "00ff", At: time.Now().UTC().Truncate(time.Second),
+		Number: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,8 @@ func TestASmallObjectWithoutItsChecksumIsDamaged(t *testing.T) {
 	for _, text := range []string{
 		"", "{}", "null", "[]", `{"sum":""}`, `{"sum":"00000000"}`, body + "}", body + `,"tum":"00000000"}`,
 		strings.Replace(string(sealed), `"sum"`, `"tum"`, 1), strings.Replace(string(sealed), `"epoch":3`, `"epoch":2`, 1),
-		strings.Replace(oldWriter, `"beat"`, `"beau"`, 1), strings.Replace(oldWriter, `,"nonce":"00ff"`, "", 1), `{"epoch":9,"holder":"8f2a"}`,
+		strings.Replace(oldWriter, `"beat"`, `"beau"`, 1), strings.Replace(oldWriter, `,"nonce":"00ff"`, "", 1),
+		`{"epoch":9,"holder":"8f2a"}`,
 	} {
 		var s writerState
 		if err := unsealJSON([]byte(text), &s); !errors.Is(err, ErrBroken) {

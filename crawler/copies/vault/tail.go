@@ -25,8 +25,8 @@ type tailObject struct {
 	err   error
 }
 
-// tailCache has the objects of the tail that were read, so that reading it again reads only what is new: who takes an archive over from a
-// writer that goes on has to be faster than that. The zero value is empty, and keeps no records.
+// tailCache has the objects of the tail that were read, so that reading it again reads only what is new: who takes an
+// archive over from a writer that goes on has to be faster than that. The zero value is empty, and keeps no records.
 type tailCache struct {
 	room int64 // how many bytes of objects are kept with their records
 

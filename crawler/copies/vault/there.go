@@ -9,9 +9,10 @@ import (
 	"odarchive/triplestore/bucket"
 )
 
-// A writer acknowledges only what a restore would find. Its objects may be lost while it runs: somebody empties the bucket, the file
-// system of the backup is not mounted any more, or the object store comes back as it was an hour ago. Nobody deletes the newest
-// object of the tail, so its absence shows that. Then the Keeper takes the archive again, which finds out what is there.
+// A writer acknowledges only what a restore would find. Its objects may be lost while it runs: somebody empties the
+// bucket, the file system of the backup is not mounted any more, or the object store comes back as it was an hour ago.
+// Nobody deletes the newest object of the tail, so its absence shows that. Then the Keeper takes the archive again,
+// which finds out what is there.
 
 // notThere is the error for a vault that is gone.
 func notThere() error {
@@ -19,8 +20,8 @@ func notThere() error {
 		"if it was removed on purpose, stop what writes here, and after 'odarchive backup --detach' it begins anew", ErrNotThere)
 }
 
-// has returns errAgain if an object is missing without which nothing can be restored, and ErrFenced if that is so because another
-// process is the writer: it merges and deletes what this one has put.
+// has returns errAgain if an object is missing without which nothing can be restored, and ErrFenced if that is so
+// because another process is the writer: it merges and deletes what this one has put.
 func (w *Writer) has(ctx context.Context, key string) error {
 	_, err := w.b.Stat(ctx, key)
 	if errors.Is(err, bucket.ErrNotFound) {
@@ -29,8 +30,8 @@ func (w *Writer) has(ctx context.Context, key string) error {
 	return err
 }
 
-// hasBefore is has for the object before a place of the tail that is this writer's next one, or was it. Another one under the same name is
-// of another vault: somebody has emptied this one, and begun it anew.
+// hasBefore is has for the object before a place of the tail that is this writer's next one, or was it. Another one
+// under the same name is of another vault: somebody has emptied this one, and begun it anew.
 func (w *Writer) hasBefore(ctx context.Context, seq uint64) error {
 	w.mu.Lock()
 	prev := w.prev
@@ -69,8 +70,9 @@ func (w *Writer) lacks(ctx context.Context, what string) error {
 	return again
 }
 
-// put puts an object into a place of the tail, unless there is one, and looks meanwhile whether the object before it is there. If there
-// is no vault at all, or this writer has begun nothing in it, the new one is removed. Else it must stay, since a candidate may have read it.
+// put puts an object into a place of the tail, unless there is one, and looks meanwhile whether the object before it is
+// there. If there is no vault at all, or this writer has begun nothing in it, the new one is removed. Else it must
+// stay, since a candidate may have read it.
 func (w *Writer) put(ctx context.Context, seq uint64, raw []byte) error {
 	before := make(chan error, 1)
 	go func() { before <- w.hasBefore(ctx, seq) }()
@@ -101,8 +103,8 @@ func (w *Writer) isThere(ctx context.Context) error {
 	}
 }
 
-// isThere returns errAgain if an object is missing without which nothing can be restored: the description of the vault, the newest
-// state file, the fence, or the newest object of the tail.
+// isThere returns errAgain if an object is missing without which nothing can be restored: the description of the vault,
+// the newest state file, the fence, or the newest object of the tail.
 func (k *Keeper) isThere(ctx context.Context) error {
 	k.mu.Lock()
 	state := k.last.key

@@ -28,7 +28,8 @@ func empty(b *buckettest.Memory, which func(key string) bool) {
 func fill(t *testing.T, b, from *buckettest.Memory) {
 	t.Helper()
 	isLast := func(key string) int { return cmp.Compare(strings.Index(key, "/"), 0) } // -1 for one without a folder
-	for _, key := range slices.SortedStableFunc(slices.Values(from.Keys()), func(a, b string) int { return cmp.Compare(isLast(b), isLast(a)) }) {
+	for _, key := range slices.SortedStableFunc(slices.Values(from.Keys()),
+		func(a, b string) int { return cmp.Compare(isLast(b), isLast(a)) }) {
 		data, _, err := buckettest.Read(t.Context(), from, key, 0, -1)
 		if err != nil {
 			t.Fatal(err)
@@ -45,8 +46,8 @@ func (a *archive) acknowledged(n int, within time.Duration) bool {
 	return err == nil
 }
 
-// Somebody empties the bucket under a running writer, or its file system is not mounted any more: nothing is acknowledged that is put into the
-// void, and the Keeper says so. When the backup comes back, it has everything again.
+// Somebody empties the bucket under a running writer, or its file system is not mounted any more: nothing is
+// acknowledged that is put into the void, and the Keeper says so. When the backup comes back, it has everything again.
 func TestNothingIsAcknowledgedIntoAnEmptiedBackup(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)
@@ -195,8 +196,9 @@ func TestAGapIsFoundWhileTheWriterRuns(t *testing.T) {
 	restored(t, b, m)
 }
 
-// The object store comes back as it was before another directory became the writer. That one, which runs, takes the backup back; one that starts only
-// when the former writer has begun again leaves it to people, and both keep what they have.
+// The object store comes back as it was before another directory became the writer. That one, which runs, takes the
+// backup back; one that starts only when the former writer has begun again leaves it to people, and both keep what they
+// have.
 func TestABackupOfBeforeAPromotionIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	for _, runs := range []bool{true, false} {
@@ -241,7 +243,9 @@ func TestABackupOfBeforeAPromotionIsNotBelieved(t *testing.T) {
 			if is := Ask(t.Context(), b, "f", epoch); is.Who != NobodyKnows || !errors.Is(is.Err, ErrUnknownWriter) {
 				t.Errorf("epoch %d: %+v", now, is)
 			}
-			if _, err := Take(t.Context(), b, Candidate{Holder: "a", check: byEnd(func(end wal.Position) (bool, wal.Position, error) { return false, end, nil })}); err != nil {
+			if _, err := Take(t.Context(), b,
+				Candidate{Holder: "a",
+					check: byEnd(func(end wal.Position) (bool, wal.Position, error) { return false, end, nil })}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -249,7 +253,9 @@ func TestABackupOfBeforeAPromotionIsNotBelieved(t *testing.T) {
 			if is := Ask(t.Context(), b, "f", epoch); is.Who != NobodyKnows || is.Epoch < epoch {
 				t.Errorf("%+v", is)
 			}
-			if _, err := Take(t.Context(), b, Candidate{Holder: "a", check: byEnd(func(end wal.Position) (bool, wal.Position, error) { return false, end, nil })}); err != nil {
+			if _, err := Take(t.Context(), b,
+				Candidate{Holder: "a",
+					check: byEnd(func(end wal.Position) (bool, wal.Position, error) { return false, end, nil })}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -42,21 +42,27 @@ var (
 	ErrExists   = errors.New("it exists already")
 	ErrBehind   = errors.New("the archive's directory does not continue its backup")
 	// ErrParted means that a replica has write sets of a writer that was replaced before they were in the vault.
-	ErrParted = errors.New("the replica has write sets of a former writer that the backup lacks: let it follow the present writer, which drops them")
+	ErrParted = errors.New(
+		"the replica has write sets of a former writer that the backup lacks: let it follow the present writer, which drops them")
 	// ErrOtherArchive means that the vault is that of another archive.
 	ErrOtherArchive = errors.New("the backup is that of another archive")
 	// ErrUnknownWriter means that the vault has had a writer, and that what says which one is lost.
-	ErrUnknownWriter = errors.New("the backup has lost what says which directory writes it; if no other directory does, start this one with --promote")
-	// ErrForgotten is an ErrUnknownWriter: the vault names another directory, and does not know the epoch in which the one that asks wrote it.
-	ErrForgotten = fmt.Errorf("%w; if another one does, let this one forget the backup ('odarchive backup --detach') and follow that one (--follow)", ErrUnknownWriter)
+	ErrUnknownWriter = errors.New(
+		"the backup has lost what says which directory writes it; if no other directory does, start this one with --promote")
+	// ErrForgotten is an ErrUnknownWriter: the vault names another directory, and does not know the epoch in which the
+	// one that asks wrote it.
+	ErrForgotten = fmt.Errorf(
+		"%w; if another one does, let this one forget the backup ('odarchive backup --detach') and follow that one (--follow)",
+		ErrUnknownWriter)
 	// ErrNotThere means that a vault which this directory has written is not in its place any more.
 	ErrNotThere = errors.New("the backup that this directory has written is not there")
 )
 
-// MustNotWrite reports whether an error says that the archive in a directory must not be written, since that in the vault is
-// another one, or is written by another process. Another attempt would not mend it.
+// MustNotWrite reports whether an error says that the archive in a directory must not be written, since that in the
+// vault is another one, or is written by another process. Another attempt would not mend it.
 func MustNotWrite(err error) bool {
-	return errors.Is(err, ErrFenced) || errors.Is(err, ErrInUse) || errors.Is(err, ErrNotOwner) || errors.Is(err, ErrBehind) || errors.Is(err, ErrUnknownWriter) || errors.Is(err, ErrOtherArchive)
+	return errors.Is(err, ErrFenced) || errors.Is(err, ErrInUse) || errors.Is(err, ErrNotOwner) || errors.Is(err, ErrBehind) ||
+		errors.Is(err, ErrUnknownWriter) || errors.Is(err, ErrOtherArchive)
 }
 
 // Holder identifies a data directory, so that two copies of an archive are told apart.
@@ -163,7 +169,8 @@ func parseSnapshot(key string, size int64) (s snapshot, ok bool) {
 		return s, false
 	}
 	p := parser{}
-	s = snapshot{epoch: p.uint(epoch, 10), number: p.uint(parts[0], 10), sum: uint32(p.uint(parts[1], 16)), at: milli(p.uint(parts[2], 10)), key: key, size: size}
+	s = snapshot{epoch: p.uint(epoch, 10), number: p.uint(parts[0], 10), sum: uint32(p.uint(parts[1], 16)), at: milli(p.uint(parts[2], 10)),
+		key: key, size: size}
 	return s, !p.failed && s.name() == key
 }
 
@@ -189,7 +196,8 @@ func parsePiece(key string, size int64) (c piece, ok bool) {
 		return c, false
 	}
 	p := parser{}
-	c = piece{pack: p.uint(pack, 10), offset: int64(p.uint(parts[0], 10)), length: int64(p.uint(parts[1], 10)), epoch: p.uint(parts[2], 10), crc: uint32(p.uint(parts[3], 16)), key: key}
+	c = piece{pack: p.uint(pack, 10), offset: int64(p.uint(parts[0], 10)), length: int64(p.uint(parts[1], 10)), epoch: p.uint(parts[2], 10),
+		crc: uint32(p.uint(parts[3], 16)), key: key}
 	return c, !p.failed && c.name() == key && c.length == size
 }
 

@@ -50,7 +50,8 @@ func open4(t testing.TB, dir string) *archive {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.store, err = content.Open(filepath.Join(dir, "packs"), a.db, content.Options{MinFree: -1, NoSync: true, MaxPack: 200 << 10, Waste: 0.05})
+	a.store, err = content.Open(filepath.Join(dir, "packs"), a.db,
+		content.Options{MinFree: -1, NoSync: true, MaxPack: 200 << 10, Waste: 0.05})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +241,8 @@ func restored(t *testing.T, b bucket.Bucket, m moment) *archive {
 		t.Fatal(err)
 	}
 	if m.content != "" && got != m.content {
-		t.Fatalf("as of %s, write set %d of %s: got %s, want %s", m.at.Format(time.StampMilli), target.Number, target.Time.Format(time.StampMilli), got, m.content)
+		t.Fatalf("as of %s, write set %d of %s: got %s, want %s", m.at.Format(time.StampMilli), target.Number,
+			target.Time.Format(time.StampMilli), got, m.content)
 	}
 	a := open4(t, dir)
 	if n := a.check(); n != m.files && m.files >= 0 {

@@ -19,14 +19,16 @@ type Verified struct {
 	Bytes   int64    `json:"bytes"`
 	Records int64    `json:"records"`
 	Faults  []string `json:"faults,omitempty"` // sentences; none for a sound vault
-	// Gaps are sentences about moments that cannot be restored, although nothing of the archive is lost: the writer has mended the vault.
+	// Gaps are sentences about moments that cannot be restored, although nothing of the archive is lost: the writer has
+	// mended the vault.
 	Gaps []string `json:"gaps,omitempty"`
 }
 
 const maxFaults = 1000
 
 func (v *Verified) fault(err error) error {
-	if err == nil || !errors.Is(err, ErrBroken) && !errors.Is(err, ErrNewer) && !errors.Is(err, kv.ErrDamaged) && !errors.Is(err, kv.ErrNewer) && !errors.Is(err, bucket.ErrNotFound) {
+	if err == nil || !errors.Is(err, ErrBroken) && !errors.Is(err, ErrNewer) && !errors.Is(err, kv.ErrDamaged) &&
+		!errors.Is(err, kv.ErrNewer) && !errors.Is(err, bucket.ErrNotFound) {
 		return err
 	}
 	v.note(err.Error())
@@ -107,8 +109,8 @@ func (r *verifier) run(ctx context.Context) error {
 	return r.files(ctx)
 }
 
-// branch verifies a history: each run of records from the state file on with which it begins, the other state files, and
-// the packs.
+// branch verifies a history: each run of records from the state file on with which it begins, the other state files,
+// and the packs.
 func (r *verifier) branch(ctx context.Context, b branch) error {
 	need := make(map[uint64]int64) // the most bytes that a moment needs
 	var last uint64
@@ -182,8 +184,8 @@ func (r *verifier) state(ctx context.Context, s snapshot, packs *content.Needs) 
 	return nil
 }
 
-// log reads the records after a state file, and returns the number of the last one. need takes the packs that a moment from
-// that of the state file on needs.
+// log reads the records after a state file, and returns the number of the last one. need takes the packs that a moment
+// from that of the state file on needs.
 func (r *verifier) log(ctx context.Context, b branch, from snapshot, packs *content.Needs, need map[uint64]int64) (last uint64, err error) {
 	way, last := path(r.h.spansOf(b), from.number)
 	snapshots := r.h.snapshotsOf(b)
@@ -256,7 +258,8 @@ func (r *verifier) part(ctx context.Context, one part) error {
 		return err
 	case one.whole.damaged:
 		r.v.note(fmt.Sprintf("%s was already damaged when it was copied", one.whole.name))
-	case n != one.length, one.whole.name != "" && !nameMatches(one.whole.name, sum.Sum(nil)), one.whole.name == "" && crc.Sum32() != one.crc:
+	case n != one.length, one.whole.name != "" && !nameMatches(one.whole.name, sum.Sum(nil)), one.whole.name == "" &&
+		crc.Sum32() != one.crc:
 		r.v.note(fmt.Sprintf("%s differs from its checksum", one.key))
 	}
 	return nil

@@ -7,8 +7,9 @@ import (
 	"odarchive/triplestore/bucket/buckettest"
 )
 
-// The object store came back without some of the newest objects, and the writer began a history anew behind the gap. The archive and
-// all moments since then can be restored. Moments before it cannot: --verify says so, and counts no damage.
+// The object store came back without some of the newest objects, and the writer began a history anew behind the gap.
+// The archive and all moments since then can be restored. Moments before it cannot: --verify says so, and counts no
+// damage.
 func TestMomentsInAGapThatWasHealedAreNoDamage(t *testing.T) {
 	t.Parallel()
 	b := new(buckettest.Memory)

@@ -10,8 +10,8 @@ import (
 	"odarchive/triplestore/bucket"
 )
 
-// Who says which directory writes a vault, as far as the one that asks can know. Whoever decides something by it does so in a
-// switch with all cases: what is not known is never taken for ThisOne, nor for AnotherOne.
+// Who says which directory writes a vault, as far as the one that asks can know. Whoever decides something by it does
+// so in a switch with all cases: what is not known is never taken for ThisOne, nor for AnotherOne.
 type Who int
 
 const (
@@ -37,9 +37,9 @@ type Standing struct {
 	Err   error  // of CannotAsk, NoVault and NobodyKnows
 }
 
-// Ask asks a vault which directory writes it, or wrote it last, for a holder, which has written it itself in an epoch, the last one; 0 if it is not
-// known. A vault that another one writes, and that does not know of that epoch, is an older copy that came back, or was begun anew: NobodyKnows.
-// Usually Ask reads two small objects and lists the tail.
+// Ask asks a vault which directory writes it, or wrote it last, for a holder, which has written it itself in an epoch,
+// the last one; 0 if it is not known. A vault that another one writes, and that does not know of that epoch, is an
+// older copy that came back, or was begun anew: NobodyKnows. Usually Ask reads two small objects and lists the tail.
 func Ask(ctx context.Context, b bucket.Bucket, holder Holder, epoch uint64) Standing {
 	s, err := lastWriterOf(ctx, b)
 	at := Standing{Epoch: s.Epoch, URL: s.URL, At: s.At, Left: s.Left}
@@ -76,8 +76,8 @@ func (s writerState) who(holder Holder) Who {
 	return AnotherOne
 }
 
-// hasForgotten reports whether a vault lacks the epoch in which a holder has written it, although it has earlier ones, or the same of another
-// holder. Of epochs before all that it has, nobody can tell.
+// hasForgotten reports whether a vault lacks the epoch in which a holder has written it, although it has earlier ones,
+// or the same of another holder. Of epochs before all that it has, nobody can tell.
 func (h *History) hasForgotten(holder Holder, epoch uint64) (is bool) {
 	if epoch == 0 {
 		return false
@@ -92,7 +92,8 @@ func (h *History) hasForgotten(holder Holder, epoch uint64) (is bool) {
 }
 
 func forgotten(epoch, is uint64) error {
-	return fmt.Errorf("it is older than what this directory wrote (in epoch %d; it is at %d), or another directory has begun it anew: %w", epoch, is, ErrForgotten)
+	return fmt.Errorf("it is older than what this directory wrote (in epoch %d; it is at %d), or another directory has begun it anew: %w",
+		epoch, is, ErrForgotten)
 }
 
 // who says who wrote last.
@@ -109,7 +110,8 @@ func (h *History) who(holder Holder) Who {
 //	Nobody, ThisOne     yes                         yes
 //	AnotherOne          yes                         ErrNotOwner
 //	AnotherOne, and
-//	hasForgotten        yes                         ErrUnknownWriter, but a writer that runs goes on if nobody has begun since
+//	hasForgotten        yes                         ErrUnknownWriter, but a writer that runs goes on if nobody has
+//	    begun since
 //	NobodyKnows         yes, unless it is Silent    ErrUnknownWriter
 //
 // With Silent or Instead, only the writer that they name is replaced, and a Silent one not if it has left the vault.
@@ -125,7 +127,9 @@ func (w *Writer) mayTake(h *History) error {
 				return forgotten(w.me.Epoch, other.Epoch)
 			}
 		default:
-			return fmt.Errorf("%w, which wrote to it last on %s%s: if that one is to go on, let this one follow it (--follow); if this one is, start it with --promote", ErrNotOwner, other.At.UTC().Format(time.RFC3339), at(other.URL))
+			return fmt.Errorf(
+				"%w, which wrote to it last on %s%s: if that one is to go on, let this one follow it (--follow); if this one is, start "+
+					"it with --promote", ErrNotOwner, other.At.UTC().Format(time.RFC3339), at(other.URL))
 		}
 	default: // NobodyKnows
 		if !w.me.Force || w.me.Silent != "" {
@@ -138,7 +142,9 @@ func (w *Writer) mayTake(h *History) error {
 	case w.me.Silent != "" && h.sign != w.me.Silent:
 		return heardOf(other)
 	case w.me.Instead > 0 && other.Epoch != w.me.Instead:
-		return fmt.Errorf("%w: epoch %d%s is the writer now, and the order was to replace epoch %d: give it again if this one is to be replaced, too", ErrInUse, other.Epoch, at(other.URL), w.me.Instead)
+		return fmt.Errorf(
+			"%w: epoch %d%s is the writer now, and the order was to replace epoch %d: give it again if this one is to be replaced, too",
+			ErrInUse, other.Epoch, at(other.URL), w.me.Instead)
 	}
 	return nil
 }
@@ -147,12 +153,13 @@ func (w *Writer) mayTake(h *History) error {
 var ErrLeft = errors.New("the writer has left this backup")
 
 func leftFor(s writerState) error {
-	return fmt.Errorf("%w on %s and writes another one or none (%s): give this server the same settings", ErrLeft, s.At.UTC().Format(time.RFC3339), s.Left)
+	return fmt.Errorf("%w on %s and writes another one or none (%s): give this server the same settings", ErrLeft,
+		s.At.UTC().Format(time.RFC3339), s.Left)
 }
 
-// Leave notes in a vault that its writer, the directory of a holder in which no process writes it any more, writes another backup from
-// now on, or none: a follower that watches the vault does not take its silence for its end. The error is ErrNotOwner if another
-// directory is the writer, and ErrUnknownWriter if nobody knows.
+// Leave notes in a vault that its writer, the directory of a holder in which no process writes it any more, writes
+// another backup from now on, or none: a follower that watches the vault does not take its silence for its end. The
+// error is ErrNotOwner if another directory is the writer, and ErrUnknownWriter if nobody knows.
 func Leave(ctx context.Context, b bucket.Bucket, holder Holder, instead string) error {
 	const tries = 5
 	for try := 1; ; try++ {

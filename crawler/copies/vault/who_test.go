@@ -121,7 +121,8 @@ func TestWhoLeavesABackupIsNotTakenForDead(t *testing.T) {
 	}
 }
 
-// A candidate signs, and is stopped before its fence. The writer goes on, and signs again when the other one does nothing more.
+// A candidate signs, and is stopped before its fence. The writer goes on, and signs again when the other one does
+// nothing more.
 func TestASignatureIsNoFence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -167,7 +168,8 @@ func TestCandidatesThatNeverComeDoNotStopTheWriter(t *testing.T) {
 				}
 			}
 			number := second.At().Number + 1
-			switch n, err := second.append(t.Context(), []entry{{Record: wal.Record{Number: number, Body: []byte("x")}, at: milliOf(time.Now())}}); {
+			switch n, err := second.append(t.Context(),
+				[]entry{{Record: wal.Record{Number: number, Body: []byte("x")}, at: milliOf(time.Now())}}); {
 			case n == 1:
 				went++
 			case !errors.Is(err, errContested):

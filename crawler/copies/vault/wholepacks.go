@@ -14,7 +14,8 @@ import (
 	"odarchive/triplestore/bucket"
 )
 
-// closeAll copies closed packs that are not there as a whole, and deletes their pieces. It returns at once if there are none.
+// closeAll copies closed packs that are not there as a whole, and deletes their pieces. It returns at once if there are
+// none.
 func (c *packCopier) closeAll(ctx context.Context) error {
 	list, unfinished, err := c.packsFrom(&c.done)
 	if err != nil {
@@ -42,7 +43,8 @@ func (c *packCopier) closeAll(ctx context.Context) error {
 	return nil
 }
 
-// lookAgain makes the next closeAll look at all packs: a damaged one may have been repaired, perhaps under another name.
+// lookAgain makes the next closeAll look at all packs: a damaged one may have been repaired, perhaps under another
+// name.
 func (c *packCopier) lookAgain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,8 +100,8 @@ func (c *packCopier) copyWhole(ctx context.Context, p content.Pack) error {
 	return nil
 }
 
-// dropPieces deletes the pieces of packs that are there as a whole. The pieces of a damaged one stay: they may be older than
-// the damage.
+// dropPieces deletes the pieces of packs that are there as a whole. The pieces of a damaged one stay: they may be older
+// than the damage.
 func (c *packCopier) dropPieces(ctx context.Context, list []content.Pack) error {
 	for _, p := range list {
 		c.mu.Lock()
@@ -127,8 +129,8 @@ func nameMatches(name string, sum []byte) bool {
 	return text != "" && strings.HasPrefix(hex.EncodeToString(sum), text)
 }
 
-// packBody reads a pack as the body of a Put. It reads ahead: ReadPack opens the parity of a closed pack each time, which
-// costs as much as reading a MiB.
+// packBody reads a pack as the body of a Put. It reads ahead: ReadPack opens the parity of a closed pack each time,
+// which costs as much as reading a MiB.
 type packBody struct {
 	store *content.Store
 	pack  content.Pack

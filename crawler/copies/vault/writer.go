@@ -31,7 +31,8 @@ type writerState struct {
 	Files []string `json:"files,omitempty"`
 	// Released says that the process has ended and given its lease back.
 	Released bool `json:"released,omitempty"`
-	// Seen is the epoch of a candidate that has signed, and that this process has not become the former writer of: no other one may have it.
+	// Seen is the epoch of a candidate that has signed, and that this process has not become the former writer of: no
+	// other one may have it.
 	Seen uint64 `json:"seen,omitempty"`
 	// Left is the backup that the directory writes instead of this one, or "none", if it has left this one.
 	Left string `json:"left,omitempty"`
@@ -43,25 +44,27 @@ type Candidate struct {
 	URL    string // where it serves; "" if it does not say
 	Lease  time.Duration
 	Force  bool // take the archive from another holder, or from a process that lives
-	// Silent, if not "", is the sign (Lives) that the writer has not changed for so long that it is to be replaced. If it has
-	// changed after all, because that writer lives or another candidate was faster, Take returns ErrInUse, also with Force.
+	// Silent, if not "", is the sign (Lives) that the writer has not changed for so long that it is to be replaced. If
+	// it has changed after all, because that writer lives or another candidate was faster, Take returns ErrInUse, also
+	// with Force.
 	Silent string
-	// Instead, if not 0, is the epoch of the writer that is to be replaced (Standing.Epoch). If another one has become the writer
-	// since, Take returns ErrInUse, also with Force.
+	// Instead, if not 0, is the epoch of the writer that is to be replaced (Standing.Epoch). If another one has become
+	// the writer since, Take returns ErrInUse, also with Force.
 	Instead uint64
-	// Stands, if not nil, is asked just before the writer before is disturbed, and each time the candidate begins again: its error ends
-	// that, and says that nobody wants this process to become the writer any more.
+	// Stands, if not nil, is asked just before the writer before is disturbed, and each time the candidate begins
+	// again: its error ends that, and says that nobody wants this process to become the writer any more.
 	Stands func() error
-	// Begun says that the directory has written the vault: if that is not there, Take returns ErrNotThere, and begins none.
+	// Begun says that the directory has written the vault: if that is not there, Take returns ErrNotThere, and begins
+	// none.
 	Begun bool
 	Epoch uint64     // the last one in which the directory wrote the vault; 0 if that is not known
 	was   string     // nonce of an earlier Writer of this process
 	known *tailCache // has what the candidate has read of the tail; may be nil
-	// Waiting, if not nil, is called when Take waits to see whether another process of the holder lives, and for how long; and
-	// with 0 when it has seen that none does.
+	// Waiting, if not nil, is called when Take waits to see whether another process of the holder lives, and for how
+	// long; and with 0 when it has seen that none does.
 	Waiting func(time.Duration)
-	// check decides whether the archive of the candidate has the record at the end of the history: then its log continues there. If isNew is
-	// true, its history is a new one, and begins after at. It may be called several times.
+	// check decides whether the archive of the candidate has the record at the end of the history: then its log
+	// continues there. If isNew is true, its history is a new one, and begins after at. It may be called several times.
 	check func(ctx context.Context, h *History) (isNew bool, at wal.Position, err error)
 }
 
@@ -82,7 +85,8 @@ type Writer struct {
 	tag      string     // ETag of writer.json
 	beat     uint64
 	before   []byte // writer.json of the writer before; nil if there was none
-	// Since when there is the signature of a candidate in writer.json that has no fence, of one or of several in turn; zero if there is none.
+	// Since when there is the signature of a candidate in writer.json that has no fence, of one or of several in turn;
+	// zero if there is none.
 	rivalAt   time.Time
 	seen      uint64    // the greatest epoch of such a signature
 	patientAt time.Time // when the writer had waited for candidates for a lease, in vain
@@ -99,9 +103,9 @@ type Writer struct {
 	fenced error
 }
 
-// Take makes a process the writer. It begins a vault if there is none and the bucket is empty. The error is ErrNotOwner if
-// another holder is the writer, and ErrUnknownWriter if nothing says who is, unless the candidate uses force. It is ErrFenced
-// if another process takes the archive at the same time.
+// Take makes a process the writer. It begins a vault if there is none and the bucket is empty. The error is ErrNotOwner
+// if another holder is the writer, and ErrUnknownWriter if nothing says who is, unless the candidate uses force. It is
+// ErrFenced if another process takes the archive at the same time.
 func Take(ctx context.Context, b bucket.Bucket, me Candidate) (*Writer, error) {
 	w := &Writer{b: b, me: me, known: cmp.Or(me.known, new(tailCache))}
 	err := w.take(ctx)
@@ -166,8 +170,8 @@ func (w *Writer) take(ctx context.Context) error {
 	return w.fence(ctx)
 }
 
-// signFirst replaces the writer.json of the writer before. A candidate with Force does not give up because that one lives and
-// has renewed it since it was read: reading a long tail may take longer than the pause between two renewals.
+// signFirst replaces the writer.json of the writer before. A candidate with Force does not give up because that one
+// lives and has renewed it since it was read: reading a long tail may take longer than the pause between two renewals.
 func (w *Writer) signFirst(ctx context.Context) error {
 	const tries = 20
 	for try := 1; ; try++ {
@@ -270,8 +274,9 @@ func (w *Writer) setFiles(names []string) {
 	w.files = names
 }
 
-// append adds records, which must follow the last one, and returns how many are in the vault: all of them if the error is
-// nil. After an error it is called with the same records again, and perhaps more. It must not be called concurrently.
+// append adds records, which must follow the last one, and returns how many are in the vault: all of them if the error
+// is nil. After an error it is called with the same records again, and perhaps more. It must not be called
+// concurrently.
 func (w *Writer) append(ctx context.Context, list []entry) (n int, err error) {
 	for n < len(list) && err == nil {
 		var added int

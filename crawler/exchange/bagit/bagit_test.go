@@ -69,7 +69,8 @@ func TestRandomVersionsComeBackFromFoldersAndZips(t *testing.T) {
 			}
 			for n := range 1 + r.IntN(3) {
 				text := strings.Repeat("x", r.IntN(100_000))
-				v := preserve.Version{URL: url, N: n, Time: time.Unix(int64(n), 7), Size: int64(len(text)), FileName: []string{"", "CON", "a\nb%0A"}[r.IntN(3)]}
+				v := preserve.Version{URL: url, N: n, Time: time.Unix(int64(n), 7), Size: int64(len(text)),
+					FileName: []string{"", "CON", "a\nb%0A"}[r.IntN(3)]}
 				var body io.Reader = strings.NewReader(text)
 				if r.IntN(5) == 0 {
 					v.Withdrawal, body, text = &catalog.Withdrawal{}, nil, "(withdrawn)"
@@ -122,8 +123,9 @@ func sum(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(tex
 func TestABagOfOthersIsReadAndItsDamagesAreNamed(t *testing.T) {
 	files := map[string]string{
 		"bagit.txt": declared, "data/a b.csv": "one", "data/c%d.csv": "two", "data/extra": "x", "data/wrong": "y",
-		"manifest-sha256.txt": sum("one") + "  data/a b.csv\r\n" + strings.ToUpper(sum("two")) + " *data/c%25d.csv\n" + sum("z") + " data/wrong\n" + sum("") + " data/missing\n",
-		"bag-info.txt":        "Bagging-Date: 2020-02-03\nExternal-Identifier: https://r.example/\n  item\nContact-Name:\n",
+		"manifest-sha256.txt": sum("one") + "  data/a b.csv\r\n" + strings.ToUpper(sum("two")) + " *data/c%25d.csv\n" + sum("z") +
+			" data/wrong\n" + sum("") + " data/missing\n",
+		"bag-info.txt": "Bagging-Date: 2020-02-03\nExternal-Identifier: https://r.example/\n  item\nContact-Name:\n",
 	}
 	got, faults, err := read(t, other(t, files))
 	if err != nil {
@@ -133,7 +135,8 @@ func TestABagOfOthersIsReadAndItsDamagesAreNamed(t *testing.T) {
 	if got.texts[one] != "one" || len(got.texts) != 2 || !got.times[one].Equal(time.Date(2020, 2, 3, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("got %q at %v", got.texts, got.times)
 	}
-	if all := strings.Join(faults, "\n"); len(faults) != 3 || !strings.Contains(all, "data/extra") || !strings.Contains(all, "data/wrong") || !strings.Contains(all, "data/missing") {
+	if all := strings.Join(faults, "\n"); len(faults) != 3 || !strings.Contains(all, "data/extra") ||
+		!strings.Contains(all, "data/wrong") || !strings.Contains(all, "data/missing") {
 		t.Errorf("faults\n%s", all)
 	}
 }
@@ -141,12 +144,13 @@ func TestABagOfOthersIsReadAndItsDamagesAreNamed(t *testing.T) {
 func TestBagsThatLeadElsewhereAreRefused(t *testing.T) {
 	line := sum("one") + "  data/one\n"
 	for name, files := range map[string]map[string]string{
-		"no declaration":     {"manifest-sha256.txt": line, "data/one": "one"},
-		"no manifest":        {"bagit.txt": declared, "data/one": "one"},
-		"a path upwards":     {"bagit.txt": declared, "data/one": "one", "manifest-sha256.txt": line + sum("x") + "  data/../../x\n"},
-		"an absolute path":   {"bagit.txt": declared, "data/one": "one", "manifest-sha256.txt": line + sum("x") + "  /etc/passwd\n"},
-		"an unknown digest":  {"bagit.txt": declared, "data/one": "one", "manifest-crc32.txt": "00000000  data/one\n"},
-		"a fetch elsewhere":  {"bagit.txt": declared, "data/one": "one", "manifest-sha256.txt": line, "fetch.txt": "http://a.example/ 3 data/../x\n"},
+		"no declaration":    {"manifest-sha256.txt": line, "data/one": "one"},
+		"no manifest":       {"bagit.txt": declared, "data/one": "one"},
+		"a path upwards":    {"bagit.txt": declared, "data/one": "one", "manifest-sha256.txt": line + sum("x") + "  data/../../x\n"},
+		"an absolute path":  {"bagit.txt": declared, "data/one": "one", "manifest-sha256.txt": line + sum("x") + "  /etc/passwd\n"},
+		"an unknown digest": {"bagit.txt": declared, "data/one": "one", "manifest-crc32.txt": "00000000  data/one\n"},
+		"a fetch elsewhere": {"bagit.txt": declared, "data/one": "one", "manifest-sha256.txt": line,
+			"fetch.txt": "http://a.example/ 3 data/../x\n"},
 		"two declared lines": {"bagit.txt": declared + "More: yes\n", "data/one": "one", "manifest-sha256.txt": line},
 	} {
 		got, _, err := read(t, other(t, files))
@@ -155,7 +159,8 @@ func TestBagsThatLeadElsewhereAreRefused(t *testing.T) {
 		}
 	}
 	dir := other(t, map[string]string{"bagit.txt": declared, "manifest-sha256.txt": line})
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "data"), 0o777), os.Symlink("/etc/passwd", filepath.Join(dir, "data", "one"))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "data"), 0o777),
+		os.Symlink("/etc/passwd", filepath.Join(dir, "data", "one"))); err != nil {
 		t.Skip(err)
 	}
 	if _, _, err := read(t, dir); err == nil {
@@ -185,7 +190,8 @@ func zipOf(t testing.TB, names ...string) []byte {
 
 func TestZipsThatLeadElsewhereAreRefused(t *testing.T) {
 	for _, names := range [][]string{
-		{"b/bagit.txt", "b/../../x"}, {"b/bagit.txt", "c/x"}, {"bagit.txt", "/etc/x"}, {"b/bagit.txt", `b/..\x`}, {"b/bagit.txt", "b/x", "b/x"}, {"a/b/bagit.txt"},
+		{"b/bagit.txt", "b/../../x"}, {"b/bagit.txt", "c/x"}, {"bagit.txt", "/etc/x"}, {"b/bagit.txt", `b/..\x`},
+		{"b/bagit.txt", "b/x", "b/x"}, {"a/b/bagit.txt"},
 	} {
 		at := filepath.Join(t.TempDir(), "bag.zip")
 		if err := os.WriteFile(at, zipOf(t, names...), 0o666); err != nil {

@@ -17,12 +17,12 @@ import (
 	"golang.org/x/text/encoding"
 )
 
-// Read reads a bag, a folder or a zip, into to. All its digests are checked before anything is received: damaged files are
-// refused, and the others received. bad is called for each fault.
+// Read reads a bag, a folder or a zip, into to. All its digests are checked before anything is received: damaged files
+// are refused, and the others received. bad is called for each fault.
 //
-// In bags of others, each payload file is a file, whose address is by preserve.Address from the External-Identifier, or the
-// name of the bag; base may be "". It is of the Bagging-Date, or of the time of bagit.txt. Files of more than max bytes
-// count as damaged.
+// In bags of others, each payload file is a file, whose address is by preserve.Address from the External-Identifier, or
+// the name of the bag; base may be "". It is of the Bagging-Date, or of the time of bagit.txt. Files of more than max
+// bytes count as damaged.
 func Read(ctx context.Context, name, base string, max int64, to preserve.Receiver, bad func(error)) error {
 	s, err := openSource(ctx, name)
 	if err != nil {

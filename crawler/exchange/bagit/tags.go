@@ -172,7 +172,8 @@ func (r *reading) checkFetch() error {
 func isPayload(p string) bool { return strings.HasPrefix(p, "data/") }
 
 func isPath(p string) bool {
-	return p != "" && path.Clean(p) == p && !strings.HasPrefix(p, "/") && p != ".." && !strings.HasPrefix(p, "../") && !strings.ContainsRune(p, 0)
+	return p != "" && path.Clean(p) == p && !strings.HasPrefix(p, "/") && p != ".." && !strings.HasPrefix(p, "../") &&
+		!strings.ContainsRune(p, 0)
 }
 
 // unescapePath is the reverse of escapePath. Other percent signs stand for themselves.

@@ -68,8 +68,8 @@ type list struct {
 	file      *temporary
 }
 
-// Create returns a new bag. A name that ends in .zip makes it a zip, which has its name when it is complete, as a folder
-// has. The name must not exist.
+// Create returns a new bag. A name that ends in .zip makes it a zip, which has its name when it is complete, as a
+// folder has. The name must not exist.
 func Create(name string, o Options) (*Bag, error) {
 	out, err := create(name, o.Temp)
 	if err != nil {
@@ -144,7 +144,8 @@ func payloadPath(v preserve.Version) string {
 		host = preserve.FileName(strings.ReplaceAll(u.Host, ":", "_"))
 	}
 	sum := sha256.Sum256([]byte(v.URL))
-	return path.Join("data", host, hex.EncodeToString(sum[:8]), fmt.Sprintf("%d-%s", v.N, preserve.FileName(cmp.Or(v.FileName, path.Base(v.URL)))))
+	return path.Join("data", host, hex.EncodeToString(sum[:8]),
+		fmt.Sprintf("%d-%s", v.N, preserve.FileName(cmp.Or(v.FileName, path.Base(v.URL)))))
 }
 
 // putBody adds the bytes of a version, or says where they are.

@@ -18,7 +18,9 @@ import (
 type file struct{ strings.Builder }
 
 func (f *file) add(kind, url, date, contentType, block string, fields ...string) {
-	fmt.Fprintf(f, "WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:%d>\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\nContent-Type: %s\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n",
+	fmt.Fprintf(f,
+		"WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:%d>\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\nContent-Type: "+
+			"%s\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n",
 		kind, f.Len(), date, url, contentType, strings.Join(append(fields, ""), "\r\n"), len(block), block)
 }
 
@@ -44,7 +46,8 @@ func shown(t *testing.T, text string) (lines []string, list List) {
 		if err != nil {
 			t.Fatalf("%+v: %v", c, err)
 		}
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %d %s", c.At.Format("2006-01-02"), c.URL, c.FinalURL, content.Status, body)))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s %s %s %d %s", c.At.Format("2006-01-02"), c.URL, c.FinalURL, content.Status,
+			body)))
 	}
 	return lines, list
 }
@@ -63,7 +66,8 @@ func TestCapturesComeByDateAndOthersAreCounted(t *testing.T) {
 	f.add("resource", "urn:x:y", "2026-02-01", "text/csv", "a,b\n")
 	f.add("request", "http://a.example/early", "2026-01-01", "application/http", "GET / HTTP/1.1\r\n\r\n")
 	lines, list := shown(t, f.String())
-	want := []string{"2026-01-01 http://a.example/early  200 early", "2026-02-01 ftp://a.example/x.csv  0 a,b", "2026-03-01 http://a.example/late  200 abc"}
+	want := []string{"2026-01-01 http://a.example/early  200 early", "2026-02-01 ftp://a.example/x.csv  0 a,b",
+		"2026-03-01 http://a.example/late  200 abc"}
 	if fmt.Sprint(lines) != fmt.Sprint(want) || list.Others != 5 || list.Shared {
 		t.Errorf("%q, %d others; want %q", lines, list.Others, want)
 	}
@@ -75,9 +79,11 @@ func TestACaptureTellsThatItsBodyIsNotWhole(t *testing.T) {
 	id := f.response("http://a.example/1", "2026-01-01", ok, "one", "WARC-Truncated: Length", "WARC-Payload-Digest: sha1:ONE")
 	f.add("revisit", "http://a.example/2", "2026-01-02", "application/http", ok+"\r\n\r\n", "WARC-Truncated: length", "WARC-Refers-To: "+id)
 	first := f.response("http://a.example/3", "2026-01-03", ok, "a", "WARC-Segment-Number: 1")
-	f.add("continuation", "http://a.example/3", "2026-01-03", "application/http", "b", "WARC-Segment-Number: 2", "WARC-Segment-Origin-ID: "+first, "WARC-Segment-Total-Length: 21", "WARC-Truncated: no word")
+	f.add("continuation", "http://a.example/3", "2026-01-03", "application/http", "b", "WARC-Segment-Number: 2",
+		"WARC-Segment-Origin-ID: "+first, "WARC-Segment-Total-Length: 21", "WARC-Truncated: no word")
 	whole := f.response("http://a.example/4", "2026-01-04", ok, "four", "WARC-Payload-Digest: sha1:FOUR")
-	f.add("revisit", "http://a.example/5", "2026-01-05", "application/http", ok+"\r\n\r\n", "WARC-Truncated: length", "WARC-Refers-To: "+whole)
+	f.add("revisit", "http://a.example/5", "2026-01-05", "application/http", ok+"\r\n\r\n", "WARC-Truncated: length",
+		"WARC-Refers-To: "+whole)
 	_, list := shown(t, f.String())
 	var got []string
 	for _, c := range list.Captures {
@@ -94,13 +100,20 @@ func TestARevisitHasTheBodyThatItRefersTo(t *testing.T) {
 	const profile = "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 	id := f.response("http://a.example/1", "2026-01-01", ok+"\r\nX-Of: original", "one", "WARC-Payload-Digest: sha1:ONE")
 	f.response("http://a.example/2", "2026-01-02", ok, "two", "WARC-Payload-Digest: sha1:TWO")
-	f.add("revisit", "http://b.example/id", "2026-02-01", "application/http", "HTTP/1.1 304 Not Modified\r\n\r\n", profile, "WARC-Refers-To: "+id)
-	f.add("revisit", "http://b.example/digest", "2026-02-02", "application/http", ok+"\r\nX-Of: revisit\r\n\r\n", profile, "WARC-Payload-Digest: sha1:two")
-	f.add("revisit", "http://b.example/date", "2026-02-03", "application/http", "", profile, "WARC-Refers-To-Target-URI: http://a.example/1", "WARC-Refers-To-Date: 2026-01-01T00:00:00Z")
-	f.add("revisit", "http://b.example/nothing", "2026-02-04", "application/http", ok+"\r\n\r\n", profile, "WARC-Payload-Digest: sha1:OTHER")
-	f.add("revisit", "http://b.example/loop", "2026-02-05", "application/http", ok+"\r\n\r\n", profile, fmt.Sprintf("WARC-Refers-To: <urn:x:%d>", f.Len()))
+	f.add("revisit", "http://b.example/id", "2026-02-01", "application/http", "HTTP/1.1 304 Not Modified\r\n\r\n", profile,
+		"WARC-Refers-To: "+id)
+	f.add("revisit", "http://b.example/digest", "2026-02-02", "application/http", ok+"\r\nX-Of: revisit\r\n\r\n", profile,
+		"WARC-Payload-Digest: sha1:two")
+	f.add("revisit", "http://b.example/date", "2026-02-03", "application/http", "", profile,
+		"WARC-Refers-To-Target-URI: http://a.example/1", "WARC-Refers-To-Date: 2026-01-01T00:00:00Z")
+	f.add("revisit", "http://b.example/nothing", "2026-02-04", "application/http", ok+"\r\n\r\n", profile,
+		"WARC-Payload-Digest: sha1:OTHER")
+	f.add("revisit", "http://b.example/loop", "2026-02-05", "application/http", ok+"\r\n\r\n", profile,
+		fmt.Sprintf("WARC-Refers-To: <urn:x:%d>", f.Len()))
 	lines, list := shown(t, f.String())
-	want := []string{"2026-01-01 http://a.example/1  200 one", "2026-01-02 http://a.example/2  200 two", "2026-02-01 http://b.example/id  200 one", "2026-02-02 http://b.example/digest  200 two", "2026-02-03 http://b.example/date  200 one"}
+	want := []string{"2026-01-01 http://a.example/1  200 one", "2026-01-02 http://a.example/2  200 two",
+		"2026-02-01 http://b.example/id  200 one", "2026-02-02 http://b.example/digest  200 two",
+		"2026-02-03 http://b.example/date  200 one"}
 	if fmt.Sprint(lines) != fmt.Sprint(want) || list.Others != 2 {
 		t.Errorf("%q, %d others; want %q", lines, list.Others, want)
 	}
@@ -123,7 +136,9 @@ func TestARedirectHasTheBodyThatItsTargetAnsweredWith(t *testing.T) {
 	f.response("http://a.example/loop2", "2026-01-03T00:00:00Z", moved+"/loop", "")
 	f.response("http://a.example/away", "2026-01-03T00:00:00Z", moved+"http://elsewhere.example/", "")
 	lines, list := shown(t, f.String())
-	want := []string{"2026-01-01 http://a.example/target  200 before", "2026-01-02 http://a.example/start http://a.example/target 200 after", "2026-01-02 http://a.example/next http://a.example/target 200 after", "2026-01-02 http://a.example/target  200 after"}
+	want := []string{"2026-01-01 http://a.example/target  200 before",
+		"2026-01-02 http://a.example/start http://a.example/target 200 after",
+		"2026-01-02 http://a.example/next http://a.example/target 200 after", "2026-01-02 http://a.example/target  200 after"}
 	if fmt.Sprint(lines) != fmt.Sprint(want) || list.Others != 3 {
 		t.Errorf("%q, %d others; want %q", lines, list.Others, want)
 	}
@@ -134,12 +149,16 @@ func TestSegmentsAreReadAsOneBody(t *testing.T) {
 	const head = ok + "\r\nContent-Encoding: none\r\n\r\n"
 	var f file
 	id := f.response("http://a.example/1", "2026-01-01", ok, "one ", "WARC-Segment-Number: 1")
-	f.add("continuation", "http://a.example/1", "2026-01-01", "", "three", "WARC-Segment-Number: 3", "WARC-Segment-Origin-ID: "+id, "WARC-Segment-Total-Length: 32")
+	f.add("continuation", "http://a.example/1", "2026-01-01", "", "three", "WARC-Segment-Number: 3", "WARC-Segment-Origin-ID: "+id,
+		"WARC-Segment-Total-Length: 32")
 	f.add("continuation", "http://a.example/1", "2026-01-01", "", "two ", "WARC-Segment-Number: 2", "WARC-Segment-Origin-ID: "+id)
 	id = fmt.Sprintf("<urn:x:%d>", f.Len())
 	f.add("response", "http://a.example/2", "2026-01-02", "application/http", head, "WARC-Segment-Number: 1")
-	f.add("continuation", "http://a.example/2", "2026-01-02", "", "body", "WARC-Segment-Number: 2", "WARC-Segment-Origin-ID: "+id, fmt.Sprint("WARC-Segment-Total-Length: ", len(head)+4))
-	if lines, list := shown(t, f.String()); fmt.Sprint(lines) != "[2026-01-01 http://a.example/1  200 one two three 2026-01-02 http://a.example/2  200 body]" || list.Others != 3 {
+	f.add("continuation", "http://a.example/2", "2026-01-02", "", "body", "WARC-Segment-Number: 2", "WARC-Segment-Origin-ID: "+id,
+		fmt.Sprint("WARC-Segment-Total-Length: ", len(head)+4))
+	if lines, list := shown(t,
+		f.String()); fmt.Sprint(lines) != "[2026-01-01 http://a.example/1  200 one two three 2026-01-02 http://a.example/2  200 body]" ||
+		list.Others != 3 {
 		t.Errorf("%q, %d others", lines, list.Others)
 	}
 }
@@ -148,11 +167,14 @@ func TestOfSegmentsThatAreNotWholeTheBeginningIsKeptAsTruncated(t *testing.T) {
 	t.Parallel()
 	var f file
 	id := f.response("http://a.example/gap", "2026-01-01", ok, "one ", "WARC-Segment-Number: 1")
-	f.add("continuation", "http://a.example/gap", "2026-01-01", "", "three", "WARC-Segment-Number: 3", "WARC-Segment-Origin-ID: "+id, "WARC-Segment-Total-Length: 32")
+	f.add("continuation", "http://a.example/gap", "2026-01-01", "", "three", "WARC-Segment-Number: 3", "WARC-Segment-Origin-ID: "+id,
+		"WARC-Segment-Total-Length: 32")
 	id = f.response("http://a.example/total", "2026-01-02", ok, "one ", "WARC-Segment-Number: 1")
-	f.add("continuation", "http://a.example/total", "2026-01-02", "", "two", "WARC-Segment-Number: 2", "WARC-Segment-Origin-ID: "+id, "WARC-Segment-Total-Length: 3")
+	f.add("continuation", "http://a.example/total", "2026-01-02", "", "two", "WARC-Segment-Number: 2", "WARC-Segment-Origin-ID: "+id,
+		"WARC-Segment-Total-Length: 3")
 	f.response("http://a.example/last", "2026-01-03", ok, "one ", "WARC-Segment-Number: 1")
-	f.add("continuation", "http://a.example/first", "2026-01-04", "", "two", "WARC-Segment-Number: 2", "WARC-Segment-Origin-ID: <urn:x:nowhere>", "WARC-Segment-Total-Length: 3")
+	f.add("continuation", "http://a.example/first", "2026-01-04", "", "two", "WARC-Segment-Number: 2",
+		"WARC-Segment-Origin-ID: <urn:x:nowhere>", "WARC-Segment-Total-Length: 3")
 	text := f.String()
 	var faults []string
 	list, err := Read(strings.NewReader(text), func(f warc.Fault) { faults = append(faults, f.Why) })
@@ -165,7 +187,8 @@ func TestOfSegmentsThatAreNotWholeTheBeginningIsKeptAsTruncated(t *testing.T) {
 		body, err := io.ReadAll(content.Body)
 		got = append(got, fmt.Sprint(c.URL, "=", string(body), c.Truncated, err))
 	}
-	want := []string{"http://a.example/gap=one unspecified<nil>", "http://a.example/total=one twounspecified<nil>", "http://a.example/last=one unspecified<nil>"}
+	want := []string{"http://a.example/gap=one unspecified<nil>", "http://a.example/total=one twounspecified<nil>",
+		"http://a.example/last=one unspecified<nil>"}
 	if err != nil || !slices.Equal(got, want) || len(faults) != 4 {
 		t.Errorf("got %q, %v, faults %q; want %q", got, err, faults, want)
 	}
@@ -189,7 +212,8 @@ func TestAnHTTPHeadThatIsTooLongIsAFault(t *testing.T) {
 	f.response("http://a.example/2", "2026-01-02", ok, "two")
 	var faults []string
 	list, err := Read(strings.NewReader(f.String()), func(f warc.Fault) { faults = append(faults, f.Error()) })
-	if err != nil || len(list.Captures) != 1 || list.Others != 1 || len(faults) != 1 || !strings.Contains(faults[0], "offset 0: ") || !strings.Contains(faults[0], "longer than 1048576 bytes") {
+	if err != nil || len(list.Captures) != 1 || list.Others != 1 || len(faults) != 1 || !strings.Contains(faults[0], "offset 0: ") ||
+		!strings.Contains(faults[0], "longer than 1048576 bytes") {
 		t.Errorf("%d captures, %d others, %q, %v", len(list.Captures), list.Others, faults, err)
 	}
 }
@@ -197,12 +221,15 @@ func TestAnHTTPHeadThatIsTooLongIsAFault(t *testing.T) {
 func TestWhatAnExportWroteIsReadBack(t *testing.T) {
 	t.Parallel()
 	var f file
-	f.response("http://a.example/x%C3%A4", "2026-01-01T00:00:00.123Z", ok+"\r\nX-Orig-Content-Encoding: gzip\r\nX-Orig-Content-Length: 5\r\nX-Orig-Other: y\r\nTransfer-Encoding: chunked", "plain", "Odarchive-URL: http://a.example/xä", "Odarchive-Final-URL: http://b.example/", "Odarchive-Format: CSV")
+	f.response("http://a.example/x%C3%A4", "2026-01-01T00:00:00.123Z",
+		ok+"\r\nX-Orig-Content-Encoding: gzip\r\nX-Orig-Content-Length: 5\r\nX-Orig-Other: y\r\nTransfer-Encoding: chunked", "plain",
+		"Odarchive-URL: http://a.example/xä", "Odarchive-Final-URL: http://b.example/", "Odarchive-Format: CSV")
 	f.response("http://a.example/y", "2026-01-01T00:00:00.124Z", ok, "plain", "Odarchive-URL: http://evil.example/")
 	_, list := shown(t, f.String())
 	c := list.Captures[0]
 	content, err := Open(strings.NewReader(f.String()), int64(f.Len()), c)
-	if err != nil || c.URL != "http://a.example/xä" || c.FinalURL != "http://b.example/" || c.Format != "CSV" || c.At.Nanosecond() != 123e6 {
+	if err != nil || c.URL != "http://a.example/xä" || c.FinalURL != "http://b.example/" || c.Format != "CSV" ||
+		c.At.Nanosecond() != 123e6 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if got := fmt.Sprint(content.Header); got != "map[Content-Encoding:[gzip] Content-Length:[5] X-Orig-Other:[y]]" {
@@ -215,7 +242,8 @@ func TestWhatAnExportWroteIsReadBack(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	var one file
-	id := one.response("http://a.example/1", "2026-01-01", ok+"\r\nContent-Encoding: gzip", "one", "WARC-Segment-Number: 1", "WARC-Payload-Digest: sha1:ONE")
+	id := one.response("http://a.example/1", "2026-01-01", ok+"\r\nContent-Encoding: gzip", "one", "WARC-Segment-Number: 1",
+		"WARC-Payload-Digest: sha1:ONE")
 	one.add("continuation", "http://a.example/1", "2026-01-01", "", "three", "WARC-Segment-Number: 2", "WARC-Segment-Origin-ID: "+id)
 	one.add("revisit", "http://a.example/", "2026", "application/http", "", "WARC-Refers-To: "+id)
 	one.response("http://a.example/2", "2026-01-01", "HTTP/1.1 301 Moved\r\nLocation: /1", "")
@@ -240,9 +268,12 @@ func TestAFileOfManyRedirectsAndSegmentsIsReadInTime(t *testing.T) {
 	for i := range n {
 		f.response("http://a.example/home", "2026-01-01", "HTTP/1.1 302 Found\r\nLocation: http://a.example/home?x", "")
 		f.response("http://a.example/home?x", "2026-01-01", "HTTP/1.1 302 Found\r\nLocation: http://a.example/home", "")
-		fmt.Fprint(&f, "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:same>\r\nWARC-Date: 2026-01-01\r\nWARC-Target-URI: http://a.example/part\r\n"+
-			"Content-Type: application/http\r\nWARC-Segment-Number: 1\r\nContent-Length: 20\r\n\r\nHTTP/1.1 200 OK\r\n\r\nx\r\n\r\n")
-		f.add("continuation", "http://a.example/part", "2026-01-01", "", "y", fmt.Sprint("WARC-Segment-Number: ", i+2), "WARC-Segment-Origin-ID: <urn:x:same>")
+		fmt.Fprint(&f,
+			"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:x:same>\r\nWARC-Date: 2026-01-01\r\nWARC-Target-URI: "+
+				"http://a.example/part\r\n"+
+				"Content-Type: application/http\r\nWARC-Segment-Number: 1\r\nContent-Length: 20\r\n\r\nHTTP/1.1 200 OK\r\n\r\nx\r\n\r\n")
+		f.add("continuation", "http://a.example/part", "2026-01-01", "", "y", fmt.Sprint("WARC-Segment-Number: ", i+2),
+			"WARC-Segment-Origin-ID: <urn:x:same>")
 	}
 	// This takes a second of processor time; it would take longer than a test may if that grew with the square.
 	list, err := Read(strings.NewReader(f.String()), func(warc.Fault) {})
@@ -256,8 +287,10 @@ func TestDigestsThatDifferAreFaults(t *testing.T) {
 	hex := func(s string) string { return fmt.Sprintf("%x", sha1.Sum([]byte(s))) }
 	var f file
 	const chunked = ok + "\r\nTransfer-Encoding: chunked"
-	f.response("http://a.example/right", "2026-01-01", ok, "one", "WARC-Payload-Digest: sha1:"+hex("one"), "WARC-Block-Digest: sha1:"+hex(ok+"\r\n\r\none"))
-	f.response("http://a.example/sent", "2026-01-02", chunked, "3\r\nabc\r\n0\r\n\r\n", "WARC-Payload-Digest: sha1:"+hex("3\r\nabc\r\n0\r\n\r\n"))
+	f.response("http://a.example/right", "2026-01-01", ok, "one", "WARC-Payload-Digest: sha1:"+hex("one"),
+		"WARC-Block-Digest: sha1:"+hex(ok+"\r\n\r\none"))
+	f.response("http://a.example/sent", "2026-01-02", chunked, "3\r\nabc\r\n0\r\n\r\n",
+		"WARC-Payload-Digest: sha1:"+hex("3\r\nabc\r\n0\r\n\r\n"))
 	f.response("http://a.example/body", "2026-01-03", chunked, "3\r\nabc\r\n0\r\n\r\n", "WARC-Payload-Digest: sha1:"+hex("abc"))
 	f.add("revisit", "http://a.example/again", "2026-01-04", "application/http", ok+"\r\n\r\n", "WARC-Payload-Digest: sha1:"+hex("one"))
 	f.add("resource", "ftp://a.example/x.csv", "2026-02-01", "text/csv", "a,b\n", "WARC-Payload-Digest: sha1:"+hex("a,b\n"))

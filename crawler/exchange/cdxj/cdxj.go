@@ -77,7 +77,8 @@ func Key(url string) string {
 
 // Line returns the line of a capture, without its end.
 func (c Capture) Line() string {
-	o := object{URL: c.URL, MIME: c.MIME, Digest: c.Digest, Length: figure(strconv.FormatInt(c.Length, 10)), Offset: figure(strconv.FormatInt(c.Offset, 10)), Filename: c.File}
+	o := object{URL: c.URL, MIME: c.MIME, Digest: c.Digest, Length: figure(strconv.FormatInt(c.Length, 10)),
+		Offset: figure(strconv.FormatInt(c.Offset, 10)), Filename: c.File}
 	if c.Status > 0 {
 		o.Status = figure(strconv.Itoa(c.Status))
 	}

@@ -15,7 +15,9 @@ import (
 
 // record returns a record with an address and a block.
 func record(kind, url, date, contentType, block string) string {
-	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:%s%s%s>\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\nContent-Type: %s\r\nWARC-Payload-Digest: sha1:X\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+	return fmt.Sprintf(
+		"WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:%s%s%s>\r\nWARC-Date: %s\r\nWARC-Target-URI: %s\r\nContent-Type: "+
+			"%s\r\nWARC-Payload-Digest: sha1:X\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
 		kind, kind, url, date, date, url, contentType, len(block), block)
 }
 
@@ -23,7 +25,8 @@ const page = "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML; charset=x\r\n\r\nhello
 
 func indexed(t testing.TB, text string) (all []Capture, faults []warc.Fault, unlisted int) {
 	t.Helper()
-	unlisted, err := Make("f.warc", strings.NewReader(text), func(c Capture) error { all = append(all, c); return nil }, func(f warc.Fault) { faults = append(faults, f) })
+	unlisted, err := Make("f.warc", strings.NewReader(text), func(c Capture) error { all = append(all, c); return nil },
+		func(f warc.Fault) { faults = append(faults, f) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +48,10 @@ func TestAnIndexListsCapturesWithTheRecordsThatBelongToThem(t *testing.T) {
 		t.Fatalf("%+v, %v, %d unlisted", all, faults, unlisted)
 	}
 	first := int64(len(parts[0]))
-	want := fmt.Sprintf(`example,a)/ 20260102030405 {"url":"http://a.example/","mime":"text/html","status":"200","digest":"sha1:X","length":"%d","offset":"%d","filename":"f.warc","with":"0,%d %d,%d"}`,
+	want := fmt.Sprintf(
+		`example,a)/ 20260102030405 `+
+			`{"url":"http://a.example/","mime":"text/html","status":"200","digest":"sha1:X","length":"%d","offset":"%d","filename":"f.war`+
+			`c","with":"0,%d %d,%d"}`,
 		len(parts[1]), first, first, int(first)+len(parts[1]), len(parts[2]))
 	if line := all[0].Line(); line != want {
 		t.Errorf("line\n%s, want\n%s", line, want)
@@ -76,7 +82,8 @@ func TestSortedLinesAreFoundByTheirPrefix(t *testing.T) {
 	defer sorter.Close()
 	var want []string
 	for i := range 3000 {
-		c := Capture{URL: fmt.Sprintf("http://h%d.example/%d", i%7, i*7919%3000), At: time.Unix(int64(1e9+i), 0), Type: "response", MIME: "text/csv", File: "f.warc.gz"}
+		c := Capture{URL: fmt.Sprintf("http://h%d.example/%d", i%7, i*7919%3000), At: time.Unix(int64(1e9+i), 0), Type: "response",
+			MIME: "text/csv", File: "f.warc.gz"}
 		c.Key = Key(c.URL)
 		want = append(want, c.Line())
 		if err := sorter.Add(c.Line()); err != nil {
@@ -113,7 +120,8 @@ func TestSortedLinesAreFoundByTheirPrefix(t *testing.T) {
 				all = append(all, line)
 			}
 		}
-		if err := x.Captures(prefix, func(c Capture) error { got = append(got, c.Line()); return nil }); err != nil || !slices.Equal(got, all) {
+		if err := x.Captures(prefix, func(c Capture) error { got = append(got, c.Line()); return nil }); err != nil ||
+			!slices.Equal(got, all) {
 			t.Errorf("%q: %d captures, want %d, %v", prefix, len(got), len(all), err)
 		}
 	}
@@ -122,22 +130,28 @@ func TestSortedLinesAreFoundByTheirPrefix(t *testing.T) {
 func TestFiltersSelectByEveryField(t *testing.T) {
 	t.Parallel()
 	at := func(s string) time.Time { t, _ := time.Parse(time.RFC3339, s); return t }
-	one := Capture{URL: "http://www.a.example:8080/Dir/x.csv?b=1&a=2", Type: "response", MIME: "text/csv", Status: 404, At: at("2026-01-31T12:00:00Z")}
+	one := Capture{URL: "http://www.a.example:8080/Dir/x.csv?b=1&a=2", Type: "response", MIME: "text/csv", Status: 404,
+		At: at("2026-01-31T12:00:00Z")}
 	from := func(s string) Filter { a, _, _ := ParseTime(s); return Filter{From: a} }
 	to := func(s string) Filter { _, b, _ := ParseTime(s); return Filter{To: b} }
 	for i, c := range []struct {
 		f    Filter
 		want bool
 	}{
-		{Filter{}, true}, {Filter{URL: []string{one.URL}}, true}, {Filter{URL: []string{"http://a.example:8080/dir/x.csv?a=2&b=1"}}, true}, {Filter{URL: []string{"http://a.example:8080/dir/*"}}, true}, {Filter{URL: []string{"http://a.example:8080/dir/"}}, false},
-		{Filter{Host: []string{"WWW.a.example"}}, true}, {Filter{Host: []string{"www.a.example:8080"}}, true}, {Filter{Host: []string{"example"}}, false},
+		{Filter{}, true}, {Filter{URL: []string{one.URL}}, true}, {Filter{URL: []string{"http://a.example:8080/dir/x.csv?a=2&b=1"}}, true},
+		{Filter{URL: []string{"http://a.example:8080/dir/*"}}, true}, {Filter{URL: []string{"http://a.example:8080/dir/"}}, false},
+		{Filter{Host: []string{"WWW.a.example"}}, true}, {Filter{Host: []string{"www.a.example:8080"}}, true},
+		{Filter{Host: []string{"example"}}, false},
 		{Filter{Status: []string{"404"}}, true}, {Filter{Status: []string{"4xx"}}, true}, {Filter{Status: []string{"200"}}, false},
 		{Filter{Types: []string{"Revisit", "response"}}, true}, {Filter{Types: []string{"request"}}, false},
 		{Filter{MIME: []string{"TEXT/csv"}}, true}, {Filter{MIME: []string{"text/*"}}, true}, {Filter{MIME: []string{"text/c"}}, false},
-		{Filter{URL: []string{"http://b.example/", one.URL}}, true}, {Filter{URL: []string{"http://b.example/", "http://c.example/*"}}, false},
-		{Filter{MIME: []string{"text/html", "text/csv"}}, true}, {Filter{Host: []string{"b.example", "www.a.example"}}, true}, {Filter{Status: []string{"200", "4xx"}}, true},
+		{Filter{URL: []string{"http://b.example/", one.URL}}, true},
+		{Filter{URL: []string{"http://b.example/", "http://c.example/*"}}, false},
+		{Filter{MIME: []string{"text/html", "text/csv"}}, true}, {Filter{Host: []string{"b.example", "www.a.example"}}, true},
+		{Filter{Status: []string{"200", "4xx"}}, true},
 		{Filter{URL: []string{one.URL}, MIME: []string{"text/html"}}, false}, {Filter{Host: []string{"b.example", "c.example"}}, false},
-		{from("2026"), true}, {from("2026-01-31T12:00:00Z"), true}, {from("20260131120001"), false}, {to("2026-01"), true}, {to("2026-01-31"), true}, {to("2026-01-31T12:00:00Z"), true}, {to("2026013111"), false}, {to("2025"), false},
+		{from("2026"), true}, {from("2026-01-31T12:00:00Z"), true}, {from("20260131120001"), false}, {to("2026-01"), true},
+		{to("2026-01-31"), true}, {to("2026-01-31T12:00:00Z"), true}, {to("2026013111"), false}, {to("2025"), false},
 	} {
 		f, err := NewFilter(c.f)
 		if err != nil || f.Matches(one) != c.want {
@@ -188,7 +202,8 @@ func FuzzParseLine(f *testing.F) {
 
 func TestALineOfCDX11HasElevenFields(t *testing.T) {
 	t.Parallel()
-	c := Capture{Key: "example,a)/x", URL: "http://a.example/x y", At: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC), MIME: "text/csv", Status: 200,
+	c := Capture{Key: "example,a)/x", URL: "http://a.example/x y", At: time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC), MIME: "text/csv",
+		Status: 200,
 		Digest: "sha1:ABC", Span: Span{Offset: 7, Length: 8}, File: "a b.warc.gz"}
 	if got, want := c.CDX11(), "example,a)/x 20260102030405 http://a.example/x%20y text/csv 200 ABC - - 8 7 a%20b.warc.gz"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -201,16 +216,21 @@ func TestALineOfCDX11HasElevenFields(t *testing.T) {
 
 func TestFiguresOfOtherProgramsMayBeNumbers(t *testing.T) {
 	t.Parallel()
-	asText, err := ParseLine(`example,a)/ 20240101000000 {"url": "http://a.example/", "status": "200", "offset": "784", "length": "2231", "filename": "a.warc.gz"}`)
+	asText,
+		err := ParseLine(
+		`example,a)/ 20240101000000 {"url": "http://a.example/", "status": "200", "offset": "784", "length": "2231", "filename": ` +
+			`"a.warc.gz"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	asNumber, err := ParseLine(`example,a)/ 20240101000000 {"url": "http://a.example/", "status": 200, "offset": 784, "length": 2231, "filename": "a.warc.gz"}`)
+	asNumber, err := ParseLine(
+		`example,a)/ 20240101000000 {"url": "http://a.example/", "status": 200, "offset": 784, "length": 2231, "filename": "a.warc.gz"}`)
 	if err != nil || asNumber.Status != 200 || asNumber.Span != asText.Span {
 		t.Errorf("%+v, %v; want %+v", asNumber, err, asText)
 	}
 	for _, bad := range []string{"1.5", "-1", "{}", "1e3", "null", "true"} {
-		if c, err := ParseLine(`example,a)/ 20240101000000 {"url": "http://a.example/", "offset": ` + bad + `, "length": 1, "filename": "a"}`); err == nil {
+		if c, err := ParseLine(`example,a)/ 20240101000000 {"url": "http://a.example/", "offset": ` + bad +
+			`, "length": 1, "filename": "a"}`); err == nil {
 			t.Errorf("%s is %d", bad, c.Offset)
 		}
 	}

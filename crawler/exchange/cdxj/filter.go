@@ -43,7 +43,8 @@ func NewFilter(f Filter) (Filter, error) {
 			return f, fmt.Errorf("%q is not a status such as 404 or 4xx", status)
 		}
 	}
-	known := []string{warc.Warcinfo, warc.Response, warc.Resource, warc.Request, warc.Metadata, warc.Revisit, warc.Conversion, warc.Continuation}
+	known := []string{warc.Warcinfo, warc.Response, warc.Resource, warc.Request, warc.Metadata, warc.Revisit, warc.Conversion,
+		warc.Continuation}
 	for i, t := range f.Types {
 		f.Types[i] = strings.ToLower(t)
 		if !slices.Contains(known, f.Types[i]) {
@@ -166,7 +167,8 @@ func ParseTime(s string) (from, until time.Time, err error) {
 		days   int
 		step   time.Duration
 	}{
-		{time.RFC3339Nano, 0, 0, 0, 0}, {"2006-01-02", 0, 0, 1, 0}, {"2006-01", 0, 1, 0, 0}, {"2006", 1, 0, 0, 0}, {"200601", 0, 1, 0, 0}, {"20060102", 0, 0, 1, 0},
+		{time.RFC3339Nano, 0, 0, 0, 0}, {"2006-01-02", 0, 0, 1, 0}, {"2006-01", 0, 1, 0, 0}, {"2006", 1, 0, 0, 0}, {"200601", 0, 1, 0, 0},
+		{"20060102", 0, 0, 1, 0},
 		{"2006010215", 0, 0, 0, time.Hour}, {"200601021504", 0, 0, 0, time.Minute}, {Timestamp, 0, 0, 0, time.Second},
 	} {
 		t, err := time.Parse(l.layout, s)

@@ -22,12 +22,14 @@ func file(t testing.TB) []byte {
 	var b bytes.Buffer
 	w := warc.NewWriter(&b)
 	for i, r := range [][4]string{
-		{warc.Response, "http://a.example/x y", warc.HTTPResponse, "HTTP/1.1 404 Not Found\r\nContent-Type: text/HTML; charset=x\r\n\r\nno"},
+		{warc.Response, "http://a.example/x y", warc.HTTPResponse,
+			"HTTP/1.1 404 Not Found\r\nContent-Type: text/HTML; charset=x\r\n\r\nno"},
 		{warc.Request, "http://a.example/x y", warc.HTTPRequest, "GET / HTTP/1.1\r\n\r\n"},
 		{warc.Resource, "no address", "text/csv", "a;b"},
 	} {
 		rec := &warc.Record{Block: strings.NewReader(r[3])}
-		for _, f := range [][2]string{{"WARC-Type", r[0]}, {"WARC-Record-ID", fmt.Sprintf("<urn:x:%d>", i)}, {"WARC-Date", "2026-01-02T03:04:05Z"},
+		for _, f := range [][2]string{{"WARC-Type", r[0]}, {"WARC-Record-ID", fmt.Sprintf("<urn:x:%d>", i)},
+			{"WARC-Date", "2026-01-02T03:04:05Z"},
 			{"WARC-Target-URI", r[1]}, {"WARC-IP-Address", "192.0.2.7"}, {"Content-Type", r[2]}} {
 			rec.Header.Add(f[0], f[1])
 		}
@@ -66,15 +68,18 @@ func TestEachRecordIsARow(t *testing.T) {
 		t.Errorf("%d faults", faults)
 	}
 	for _, want := range []string{
-		"#0 type " + arc.WARCRecord, "#0 recordType response", "#0 targetURI http://a.example/x%20y", "#0 httpStatus 404", "#0 mediaType text/html",
-		"#0 date 2026-01-02T03:04:05.000Z", "#0 identifier urn:x:0", "#0 offset 0", "#0 remoteAddress 192.0.2.7", "#0 isPartOf " + graph, " recordCount 3",
+		"#0 type " + arc.WARCRecord, "#0 recordType response", "#0 targetURI http://a.example/x%20y", "#0 httpStatus 404",
+		"#0 mediaType text/html",
+		"#0 date 2026-01-02T03:04:05.000Z", "#0 identifier urn:x:0", "#0 offset 0", "#0 remoteAddress 192.0.2.7", "#0 isPartOf " + graph,
+		" recordCount 3",
 		fmt.Sprintf(" byteSize %d", len(raw)),
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("%q is missing in\n%s", want, strings.Join(lines, "\n"))
 		}
 	}
-	if all := strings.Join(lines, "\n"); strings.Count(all, "targetURI") != 2 || strings.Count(all, "httpStatus") != 1 || strings.Count(all, " length ") != 3 {
+	if all := strings.Join(lines, "\n"); strings.Count(all, "targetURI") != 2 || strings.Count(all, "httpStatus") != 1 ||
+		strings.Count(all, " length ") != 3 {
 		t.Error(all)
 	}
 	if lines, faults = read(t, raw[:len(raw)-30]); faults == 0 || !slices.Contains(lines, " recordCount 2") {

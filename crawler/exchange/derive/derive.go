@@ -131,10 +131,12 @@ func WAT(name string, rec *warc.Record, m *warc.Message, c cdxj.Capture, page *w
 		response["HTML-Metadata"] = object{"Head": head, "Links": append([]webgraph.Link{}, page.Links...)}
 	}
 	block, err := json.Marshal(object{
-		"Container": object{"Filename": name, "Compressed": strings.HasSuffix(name, ".gz"), "Offset": strconv.FormatInt(c.Offset, 10), "Gzip-Metadata": object{"Deflate-Length": strconv.FormatInt(c.Length, 10)}},
+		"Container": object{"Filename": name, "Compressed": strings.HasSuffix(name, ".gz"), "Offset": strconv.FormatInt(c.Offset, 10),
+			"Gzip-Metadata": object{"Deflate-Length": strconv.FormatInt(c.Length, 10)}},
 		"Envelope": object{
-			"Format": "WARC", "WARC-Header-Length": strconv.Itoa(len(rec.Head)), "WARC-Header-Metadata": header, "Actual-Content-Length": strconv.FormatInt(rec.ContentLength, 10),
-			"Payload-Metadata": object{"Actual-Content-Type": rec.Header.Get("Content-Type"), "HTTP-Response-Metadata": response},
+			"Format": "WARC", "WARC-Header-Length": strconv.Itoa(len(rec.Head)), "WARC-Header-Metadata": header,
+			"Actual-Content-Length": strconv.FormatInt(rec.ContentLength, 10),
+			"Payload-Metadata":      object{"Actual-Content-Type": rec.Header.Get("Content-Type"), "HTTP-Response-Metadata": response},
 		},
 	})
 	if err != nil {

@@ -12,18 +12,23 @@ import (
 )
 
 func sourceRecord(kind, url, block string) string {
-	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: %s\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", kind, url, url, len(block), block)
+	return fmt.Sprintf(
+		"WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: "+
+			"%s\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", kind, url, url, len(block), block)
 }
 
-var source = sourceRecord("response", "http://a.example/", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>T</title><meta name=author content=me><p>Hello <a href=/x>you</a>") +
-	sourceRecord("request", "http://a.example/", "GET / HTTP/1.1\r\n\r\n") + sourceRecord("response", "http://a.example/t.csv", "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n\r\na,b\n")
+var source = sourceRecord("response", "http://a.example/",
+	"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>T</title><meta name=author content=me><p>Hello <a href=/x>you</a>") +
+	sourceRecord("request", "http://a.example/", "GET / HTTP/1.1\r\n\r\n") + sourceRecord("response", "http://a.example/t.csv",
+	"HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\n\r\na,b\n")
 
 // made returns the records of a derived file: type, address, block.
 func made(t *testing.T, kind Kind) (all [][3]string) {
 	t.Helper()
 	var out [2]bytes.Buffer
 	for i := range out {
-		if n, err := Make("f.warc.gz", strings.NewReader(source), warc.NewWriter(&out[i]), kind, func(f warc.Fault) { t.Error(&f) }); err != nil || n == 0 {
+		if n, err := Make("f.warc.gz", strings.NewReader(source), warc.NewWriter(&out[i]), kind,
+			func(f warc.Fault) { t.Error(&f) }); err != nil || n == 0 {
 			t.Fatalf("%d records, %v", n, err)
 		}
 	}

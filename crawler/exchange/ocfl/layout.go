@@ -68,7 +68,8 @@ func pathOf(id string) string {
 
 // writeSkeleton writes a root without objects into an empty folder.
 func writeSkeleton(dir string) error {
-	layout, err := json.MarshalIndent(layoutDocument{layoutName, "Folders named by the object's id, percent-encoded, below three folders of three digits of its SHA-256"}, "", "  ")
+	layout, err := json.MarshalIndent(layoutDocument{layoutName,
+		"Folders named by the object's id, percent-encoded, below three folders of three digits of its SHA-256"}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,8 @@ func checkRoot(dir string) error {
 		return fmt.Errorf("the layout of the storage root: %w", err)
 	}
 	if layout.Extension != layoutName {
-		return fmt.Errorf("the storage root %s has the layout %.100q; this program adds to roots with the layout %s only", dir, layout.Extension, layoutName)
+		return fmt.Errorf("the storage root %s has the layout %.100q; this program adds to roots with the layout %s only", dir,
+			layout.Extension, layoutName)
 	}
 	config := ourLayout() // its fields are the defaults of the extension, too
 	err := readJSON(filepath.Join(dir, extensionsDir, layoutName, "config.json"), &config)

@@ -101,7 +101,8 @@ func (o *object) add(ctx context.Context, r *Root, v preserve.Version, body io.R
 	}
 	name := "v" + strconv.Itoa(n+1)
 	b := &block{
-		Created: v.Time.UTC().Format(time.RFC3339Nano), Message: message(v), User: &user{"ODArchive", r.Agent}, State: map[string][]string{},
+		Created: v.Time.UTC().Format(time.RFC3339Nano), Message: message(v), User: &user{"ODArchive", r.Agent},
+		State: map[string][]string{},
 	}
 	if body != nil {
 		file := preserve.FileName(cmp.Or(v.FileName, path.Base(v.URL)))
@@ -224,8 +225,8 @@ func (o *object) putBody(ctx context.Context, b *block, version, file string, v 
 	return o.record(b, digest, at, file)
 }
 
-// record adds a content file to the manifest and to the state of a version. A file whose bytes the object has already is
-// removed.
+// record adds a content file to the manifest and to the state of a version. A file whose bytes the object has already
+// is removed.
 func (o *object) record(b *block, digest, at, logical string) error {
 	b.State[digest] = append(b.State[digest], logical)
 	if len(o.inv.Manifest[digest]) == 0 {

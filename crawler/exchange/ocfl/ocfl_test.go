@@ -174,7 +174,8 @@ func TestAWithdrawnVersionLeavesTheObjectAndKeepsItsNumber(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "root")
 	all := []file{{url: "http://a.example/x"}}
 	for n, text := range []string{"secret", "public"} {
-		all[0].versions = append(all[0].versions, version{preserve.Version{URL: all[0].url, N: n, Time: time.Unix(int64(n), 0), Size: -1}, text})
+		all[0].versions = append(all[0].versions,
+			version{preserve.Version{URL: all[0].url, N: n, Time: time.Unix(int64(n), 0), Size: -1}, text})
 	}
 	export(t, dir, all, 9)
 	all[0].versions[0].Withdrawal, all[0].versions[0].text = &catalog.Withdrawal{Reason: "It names people."}, ""

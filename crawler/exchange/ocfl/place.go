@@ -104,8 +104,8 @@ func (r *Root) place(o *object) error {
 	return os.RemoveAll(old)
 }
 
-// moveTo moves a folder to the place of a new object. Folders above it that are missing come with it, since a root has no
-// empty folders (OCFL 1.1 §4.2).
+// moveTo moves a folder to the place of a new object. Folders above it that are missing come with it, since a root has
+// no empty folders (OCFL 1.1 §4.2).
 func (r *Root) moveTo(from, id string) error {
 	place := filepath.Join(r.dir, pathOf(id))
 	top := place // the folder that is moved

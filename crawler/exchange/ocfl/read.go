@@ -26,9 +26,9 @@ import (
 // digests of all its files are checked before anything is received of it. A faulty object is refused as a whole, except
 // that of one whose files are damaged the versions without these are received. bad is called for each fault.
 //
-// Objects of this program are files of the web again. In objects of others, each logical path is a file, whose address is
-// by preserve.Address; base may be "". Files of more than max bytes are damaged, whatever they are. Each content that it had is a version, of the time when the object's version was
-// created.
+// Objects of this program are files of the web again. In objects of others, each logical path is a file, whose address
+// is by preserve.Address; base may be "". Files of more than max bytes are damaged, whatever they are. Each content
+// that it had is a version, of the time when the object's version was created.
 func Read(ctx context.Context, dir, base string, max int64, to preserve.Receiver, bad func(error)) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -1,13 +1,13 @@
 // Package ocfl writes and reads storage roots of the Oxford Common File Layout 1.1.
 //
-// A file of the web is an object, whose id is its URL; version n of the file is version n+1 of the object. The state of a
-// version has the file's bytes under its name, odarchive/version.json (preserve.Version) and odarchive/premis.xml (PREMIS
-// 3.0). An object is built in full in a staging folder below extensions/, and moves into its place at once, so a root is
-// valid at every moment, whenever the program is killed; the next run goes on. Bytes that several versions of an object
-// have are there once.
+// A file of the web is an object, whose id is its URL; version n of the file is version n+1 of the object. The state of
+// a version has the file's bytes under its name, odarchive/version.json (preserve.Version) and odarchive/premis.xml
+// (PREMIS 3.0). An object is built in full in a staging folder below extensions/, and moves into its place at once, so
+// a root is valid at every moment, whenever the program is killed; the next run goes on. Bytes that several versions of
+// an object have are there once.
 //
-// Objects are never changed, but for one reason: if a version was withdrawn, the object is replaced by one whose version
-// has no bytes. The version keeps its number; its message and its PREMIS say when and why.
+// Objects are never changed, but for one reason: if a version was withdrawn, the object is replaced by one whose
+// version has no bytes. The version keeps its number; its message and its PREMIS say when and why.
 package ocfl
 
 import (

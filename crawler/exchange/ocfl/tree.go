@@ -53,8 +53,8 @@ func (t tree) read(name string, limit int64) ([]byte, error) {
 	return text, errors.Join(err, f.Close())
 }
 
-// files returns the regular files below a folder, with their paths from the folder base, and the empty folders. Anything
-// but folders and regular files is an error.
+// files returns the regular files below a folder, with their paths from the folder base, and the empty folders.
+// Anything but folders and regular files is an error.
 func (t tree) files(ctx context.Context, base, dir string) (files map[string]bool, empty []string, err error) {
 	files = map[string]bool{}
 	var walk func(dir string, depth int) error
@@ -93,8 +93,8 @@ func (t tree) files(ctx context.Context, base, dir string) (files map[string]boo
 	return files, empty, err
 }
 
-// objects calls f with the folder of each object, until f fails. It calls other with the path of everything else that does not
-// belong into a storage root.
+// objects calls f with the folder of each object, until f fails. It calls other with the path of everything else that
+// does not belong into a storage root.
 func (t tree) objects(ctx context.Context, f func(dir string) error, other func(what string)) error {
 	var walk func(dir string, depth int) error
 	walk = func(dir string, depth int) error {

@@ -13,8 +13,8 @@ import (
 // maxName bounds a file name in bytes, so that it fits all file systems, with room for a number before it.
 const maxName = 120
 
-// FileName returns a name for a version's bytes that every system can store: without separators, control characters, what
-// Windows forbids, and dots or blanks at its ends. It is never empty.
+// FileName returns a name for a version's bytes that every system can store: without separators, control characters,
+// what Windows forbids, and dots or blanks at its ends. It is never empty.
 func FileName(name string) string {
 	name = name[strings.LastIndexAny(name, `/\`)+1:]
 	name = strings.Map(func(r rune) rune {
@@ -64,10 +64,10 @@ func isDevice(name string) bool {
 	return len(base) == 4 && (base[:3] == "COM" || base[:3] == "LPT") && base[3] >= '0' && base[3] <= '9'
 }
 
-// Address returns the address under which a file of others is archived. id is the name of the package that holds it, such
-// as the id of an OCFL object, and p its path there. If id is an address of the web, the file is below it, or at it if
-// the package has only that file. Otherwise it is below base, in a folder that is named by the id. Without a base, the
-// result begins with Imported: the receiver puts its own base before it.
+// Address returns the address under which a file of others is archived. id is the name of the package that holds it,
+// such as the id of an OCFL object, and p its path there. If id is an address of the web, the file is below it, or at
+// it if the package has only that file. Otherwise it is below base, in a folder that is named by the id. Without a
+// base, the result begins with Imported: the receiver puts its own base before it.
 func Address(base, id, p string, only bool) string {
 	escaped := (&url.URL{Path: "/" + p}).EscapedPath()[1:]
 	if u, err := url.Parse(id); err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "ftp") {

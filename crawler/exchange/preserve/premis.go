@@ -144,8 +144,9 @@ func PREMIS(v Version, agent string) []byte {
 	add("ingestion", v.Time, "Stored as version "+strconv.Itoa(v.N)+" of the file.", "success")
 	if w := v.Withdrawal; w != nil {
 		add("deaccession", w.At, w.Sentence(), "the bytes were removed")
-		doc.Rights = []premisRights{{IDType: "local", ID: id + "#withdrawal", Basis: "other", Other: cmp.Or(w.Basis, "decision of the archive"), Note: w.Reason,
-			Object: premisLinkedObject{uriType, id}}}
+		doc.Rights = []premisRights{
+			{IDType: "local", ID: id + "#withdrawal", Basis: "other", Other: cmp.Or(w.Basis, "decision of the archive"), Note: w.Reason,
+				Object: premisLinkedObject{uriType, id}}}
 	}
 	var b bytes.Buffer
 	b.WriteString(xml.Header)

@@ -1,5 +1,5 @@
-// Package preserve has what exports and imports for preservation share: how a version is described beside its bytes, and
-// how files and their versions pass from whoever reads them to whoever keeps them.
+// Package preserve has what exports and imports for preservation share: how a version is described beside its bytes,
+// and how files and their versions pass from whoever reads them to whoever keeps them.
 //
 // An archive, an OCFL storage root or a bag is read by a function that calls a Receiver; Receivers write OCFL storage
 // roots and bags, and put versions into the archive. Wire is the Receiver that sends everything over a stream, and
@@ -24,8 +24,8 @@ type Object struct {
 	Format  string           `json:"format,omitempty"` // as its sources declare it
 	Sources []catalog.Source `json:"sources,omitempty"`
 
-	// Anew means that all versions follow, although the receiver has some of them: one has been withdrawn since, and must
-	// be replaced by its record.
+	// Anew means that all versions follow, although the receiver has some of them: one has been withdrawn since, and
+	// must be replaced by its record.
 	Anew bool `json:"anew,omitempty"`
 }
 
@@ -137,7 +137,8 @@ func (e *Exchange) Catalog() *catalog.Exchange {
 	if e == nil {
 		return nil
 	}
-	c := &catalog.Exchange{Head: e.Head[:min(len(e.Head), catalog.MaxExchangeHead)], HTTP2: e.HTTP2, RemoteAddr: e.RemoteAddr, Encoded: max(e.Encoded, 0)}
+	c := &catalog.Exchange{Head: e.Head[:min(len(e.Head), catalog.MaxExchangeHead)], HTTP2: e.HTTP2, RemoteAddr: e.RemoteAddr,
+		Encoded: max(e.Encoded, 0)}
 	for _, h := range e.Hops[:min(len(e.Hops), maxHops)] {
 		c.Hops = append(c.Hops, catalog.Hop{URL: h.URL, Status: h.Status, At: h.At})
 	}
@@ -159,8 +160,8 @@ func (v *Version) HTTPHeader() http.Header {
 	return h
 }
 
-// Receiver keeps versions. Its methods are called by one goroutine: Begin, then Version for each version in the order of
-// their numbers, then End, and so on for each file.
+// Receiver keeps versions. Its methods are called by one goroutine: Begin, then Version for each version in the order
+// of their numbers, then End, and so on for each file.
 //
 // An error that is a *Bad concerns one file or version: the caller reports it and goes on with the next file. Any other
 // error ends everything.
@@ -169,7 +170,8 @@ type Receiver interface {
 	// Version keeps a version. body is nil if the version was withdrawn. Read errors of body are returned; if they are
 	// *Bad, nothing is kept of the version.
 	Version(ctx context.Context, v Version, body io.Reader) error
-	// End keeps what was received since Begin. A Receiver that keeps files as a whole keeps nothing if a version was bad.
+	// End keeps what was received since Begin. A Receiver that keeps files as a whole keeps nothing if a version was
+	// bad.
 	End(ctx context.Context) error
 }
 

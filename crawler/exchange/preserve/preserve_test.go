@@ -119,7 +119,8 @@ func FuzzReceive(f *testing.F) {
 
 func TestPREMISIsWellFormedAndHasTheEvents(t *testing.T) {
 	v := Version{
-		URL: "http://a.example/?a=1&b=<2>", IRI: "http://b.example/0", Time: time.Unix(1, 0), Status: 200, Size: 3, SHA256: "ab", Truncated: "length",
+		URL: "http://a.example/?a=1&b=<2>", IRI: "http://b.example/0", Time: time.Unix(1, 0), Status: 200, Size: 3, SHA256: "ab",
+		Truncated:  "length",
 		Withdrawal: &catalog.Withdrawal{At: time.Unix(2, 0), Reason: "a \x00 reason & more", Basis: "law"},
 	}
 	text := PREMIS(v, "http://b.example/crawler")
@@ -136,14 +137,16 @@ func TestPREMISIsWellFormedAndHasTheEvents(t *testing.T) {
 	}
 }
 
-// The schema is the Library of Congress's premis-v3-0.xsd, which is no part of the project: ODARCHIVE_PREMIS_XSD names it.
+// The schema is the Library of Congress's premis-v3-0.xsd, which is no part of the project: ODARCHIVE_PREMIS_XSD names
+// it.
 func TestPREMISIsValidByItsSchema(t *testing.T) {
 	schema := os.Getenv("ODARCHIVE_PREMIS_XSD")
 	if _, err := exec.LookPath("xmllint"); err != nil || schema == "" {
 		t.Skip("needs xmllint, and the schema of PREMIS 3.0 in $ODARCHIVE_PREMIS_XSD")
 	}
 	whole := Version{
-		URL: "http://a.example/?a=1&b=<2>", IRI: "http://b.example/0", Time: time.Unix(1, 0), Status: 200, Size: 3, SHA256: "ab", MD5: "cd", MediaType: "text/csv", Truncated: "length",
+		URL: "http://a.example/?a=1&b=<2>", IRI: "http://b.example/0", Time: time.Unix(1, 0), Status: 200, Size: 3, SHA256: "ab", MD5: "cd",
+		MediaType: "text/csv", Truncated: "length",
 		Withdrawal: &catalog.Withdrawal{At: time.Unix(2, 0), Reason: "a \x00 reason & more", Basis: "law"},
 	}
 	for name, v := range map[string]Version{"whole": whole, "least": {URL: "x:", Size: -1}} {
@@ -151,7 +154,8 @@ func TestPREMISIsValidByItsSchema(t *testing.T) {
 		if err := os.WriteFile(file, PREMIS(v, "http://b.example/crawler"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.CommandContext(t.Context(), "xmllint", "--nonet", "--noout", "--schema", schema, file).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), "xmllint", "--nonet", "--noout", "--schema", schema,
+			file).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v: %s", name, err, out)
 		}
 	}
@@ -159,8 +163,9 @@ func TestPREMISIsValidByItsSchema(t *testing.T) {
 
 func TestFileNamesFitEverySystem(t *testing.T) {
 	for name, want := range map[string]string{
-		"": "file", "..": "file", "a/b.csv": "b.csv", `a\b.csv`: "b.csv", "a\x00b": "a_b", "con.txt": "_con.txt", "a:b%0A.csv": "a_b_0A.csv",
-		" x. ": "x", "-rf": "_-rf",
+		"": "file", "..": "file", "a/b.csv": "b.csv", `a\b.csv`: "b.csv", "a\x00b": "a_b", "con.txt": "_con.txt",
+		"a:b%0A.csv": "a_b_0A.csv",
+		" x. ":       "x", "-rf": "_-rf",
 	} {
 		if got := FileName(name); got != want {
 			t.Errorf("FileName(%q) = %q, want %q", name, got, want)
@@ -196,7 +201,8 @@ func TestNumbersThatNoArchiveHasWrittenAreRefused(t *testing.T) {
 		status int
 		size   int64
 		ok     bool
-	}{{0, -1, true}, {200, 0, true}, {999, 1 << 40, true}, {-1, 0, false}, {1000, 0, false}, {-2147483649, 0, false}, {200, -2, false}, {200, math.MaxInt64, false}} {
+	}{{0, -1, true}, {200, 0, true}, {999, 1 << 40, true}, {-1, 0, false}, {1000, 0, false}, {-2147483649, 0, false}, {200, -2, false},
+		{200, math.MaxInt64, false}} {
 		v := Version{Status: c.status, Size: c.size}
 		if err := v.Check(); (err == nil) != c.ok {
 			t.Errorf("status %d, %d bytes: %v", c.status, c.size, err)

@@ -10,8 +10,8 @@ import (
 	"io"
 )
 
-// A stream of files and versions consists of frames: a byte for the kind, the length of the payload as a uvarint, and the
-// payload. A stream without a last frame frameDone broke off.
+// A stream of files and versions consists of frames: a byte for the kind, the length of the payload as a uvarint, and
+// the payload. A stream without a last frame frameDone broke off.
 const (
 	frameHello   = 'h' // a Hello; the first frame
 	frameObject  = 'o' // an Object: a file begins

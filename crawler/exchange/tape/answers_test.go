@@ -64,7 +64,8 @@ func TestAnswersToOtherRequestsAreRecordedWithTheBodyOfTheRequest(t *testing.T) 
 
 func TestThePostedBodyIsRecordedOverBothVersionsOfHTTP(t *testing.T) {
 	t.Parallel()
-	web, err := webtest.Start([]byte("-- h2.example --\n> tls good\n-- h2.example/q --\nanswer\n-- h1.example/q --\nanswer\n"), webtest.Options{})
+	web, err := webtest.Start([]byte("-- h2.example --\n> tls good\n-- h2.example/q --\nanswer\n-- h1.example/q --\nanswer\n"),
+		webtest.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,8 @@ func TestThePostedBodyIsRecordedOverBothVersionsOfHTTP(t *testing.T) {
 		if !strings.HasSuffix(answer.block, "answer\n") || answer.Type != warc.Response {
 			t.Errorf("%s: %q", host, answer.block)
 		}
-		if !strings.HasPrefix(request.block, "POST /q HTTP/1.1\r\nHost: "+host+"\r\n") || !strings.HasSuffix(request.block, "\r\n\r\nquery=SELECT") || strings.Contains(request.block, "secret") {
+		if !strings.HasPrefix(request.block, "POST /q HTTP/1.1\r\nHost: "+host+"\r\n") ||
+			!strings.HasSuffix(request.block, "\r\n\r\nquery=SELECT") || strings.Contains(request.block, "secret") {
 			t.Errorf("%s: %q", host, request.block)
 		}
 	}

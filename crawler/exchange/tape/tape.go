@@ -197,7 +197,8 @@ func repeats(hop fetch.Hop, original *fetch.Original, payload string) string {
 
 // revisit returns the record of a response that repeats an earlier one.
 func revisit(hop fetch.Hop, date time.Time, original fetch.Original, profile, payload, id string) *warc.Record {
-	rec := &warc.Record{Header: head(warc.Revisit, hop, date), Block: io.NewSectionReader(hop.Wire.File, 0, hop.Wire.Head), ContentLength: hop.Wire.Head}
+	rec := &warc.Record{Header: head(warc.Revisit, hop, date), Block: io.NewSectionReader(hop.Wire.File, 0, hop.Wire.Head),
+		ContentLength: hop.Wire.Head}
 	rec.Header[1].Value = id
 	rec.Header.Add("WARC-Profile", profile)
 	if original.Record != "" {
@@ -242,7 +243,8 @@ func head(typ string, hop fetch.Hop, date time.Time) warc.Header {
 func file(ex *fetch.Exchange, date time.Time, taped *fetch.Taped) *warc.Record {
 	rec := &warc.Record{Block: ex.Body.Open(), ContentLength: ex.Body.Size()}
 	rec.Header = head(warc.Resource, fetch.Hop{URL: ex.FinalURL, RemoteAddr: ex.RemoteAddr}, date)
-	rec.Header = append(rec.Header[:len(rec.Header)-1], warc.Field{Name: "WARC-Protocol", Value: "ftp"}, warc.Field{Name: "Content-Type", Value: "application/octet-stream"})
+	rec.Header = append(rec.Header[:len(rec.Header)-1], warc.Field{Name: "WARC-Protocol", Value: "ftp"},
+		warc.Field{Name: "Content-Type", Value: "application/octet-stream"})
 	taped.Record, taped.Date = rec.ID(), date
 	return rec
 }
@@ -254,8 +256,10 @@ func (t *Tape) Describe(url string, about fetch.Taped, turtle []byte) {
 	}
 	t.append(url, &warc.Record{
 		Header: warc.Header{
-			{Name: "WARC-Type", Value: warc.Metadata}, {Name: "WARC-Record-ID", Value: warc.NewID()}, {Name: "WARC-Date", Value: warc.FormatDate(about.Date)},
-			{Name: "WARC-Target-URI", Value: url}, {Name: "WARC-Concurrent-To", Value: about.Record}, {Name: "Content-Type", Value: "text/turtle"},
+			{Name: "WARC-Type", Value: warc.Metadata}, {Name: "WARC-Record-ID", Value: warc.NewID()},
+			{Name: "WARC-Date", Value: warc.FormatDate(about.Date)},
+			{Name: "WARC-Target-URI", Value: url}, {Name: "WARC-Concurrent-To", Value: about.Record},
+			{Name: "Content-Type", Value: "text/turtle"},
 		},
 		Block: bytes.NewReader(turtle), ContentLength: int64(len(turtle)),
 	})

@@ -200,7 +200,8 @@ func TestRequestsAndResponsesAreRecordedByteForByte(t *testing.T) {
 			t.Errorf("%s: %s %.200q, was sent %.200q", p, ask.Type, ask.block, w.requests[i])
 		}
 		_, body, _ := strings.Cut(want, "\r\n\r\n")
-		if sum := sha256.Sum256([]byte(body)); p != "/chunked" && p != "/excess" && p != "/old" && answer.Header.Get("WARC-Payload-Digest") != warc.FormatDigest(sum[:]) {
+		if sum := sha256.Sum256([]byte(body)); p != "/chunked" && p != "/excess" && p != "/old" &&
+			answer.Header.Get("WARC-Payload-Digest") != warc.FormatDigest(sum[:]) {
 			t.Errorf("%s: payload digest %s", p, answer.Header.Get("WARC-Payload-Digest"))
 		}
 		if ip, cut := answer.Header.Get("WARC-IP-Address"), answer.Header.Get("WARC-Truncated"); ip != "127.0.0.1" || cut != "" {
@@ -260,7 +261,9 @@ func TestAResponseThatRepeatsAnEarlierOneIsARevisit(t *testing.T) {
 		if got.Type != want.typ || got.Header.Get("WARC-Profile") != want.profile || got.block != want.block {
 			t.Errorf("%d: %s %s %q", i, got.Type, got.Header.Get("WARC-Profile"), got.block)
 		}
-		if got.Type == warc.Revisit && (got.Header.Get("WARC-Refers-To") != first.Record || got.Header.Get("WARC-Refers-To-Date") != all[0].Header.Get("WARC-Date") || got.Header.Get("WARC-Refers-To-Target-URI") != w.base+"/a") {
+		if got.Type == warc.Revisit &&
+			(got.Header.Get("WARC-Refers-To") != first.Record || got.Header.Get("WARC-Refers-To-Date") != all[0].Header.Get("WARC-Date") ||
+				got.Header.Get("WARC-Refers-To-Target-URI") != w.base+"/a") {
 			t.Errorf("%d refers to %v", i, got.Header)
 		}
 		if all[2*i+1].Header.Get("WARC-Concurrent-To") != got.ID() {
@@ -277,13 +280,15 @@ func TestAResponseThatIsNotWholeSaysWhy(t *testing.T) {
 		"/slow":   "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nslow",
 		"/head":   "HTTP/1.1 200 OK\r\nConte<close>",
 	})
-	f, _, records := taping(t, fetch.Options{AllowPrivateHosts: true, MaxBody: 1000, Timeouts: fetch.Timeouts{Idle: 100 * time.Millisecond}})
+	f, _, records := taping(t,
+		fetch.Options{AllowPrivateHosts: true, MaxBody: 1000, Timeouts: fetch.Timeouts{Idle: 100 * time.Millisecond}})
 	for _, p := range []string{"/broken", "/long", "/slow", "/head"} {
 		get(t, f, fetch.Request{URL: w.base + p})
 	}
 	all := records()
 	for i, want := range []string{"disconnect", "length", "time"} {
-		if got := all[2*i].Header.Get("WARC-Truncated"); got != want || !strings.HasPrefix(w.answers[strings.TrimPrefix(all[2*i].URI(), w.base)], all[2*i].block) {
+		if got := all[2*i].Header.Get("WARC-Truncated"); got != want ||
+			!strings.HasPrefix(w.answers[strings.TrimPrefix(all[2*i].URI(), w.base)], all[2*i].block) {
 			t.Errorf("%s: %q", all[2*i].URI(), got)
 		}
 	}
@@ -316,14 +321,17 @@ func TestHTTP2IsRecordedInTheStyleOfHTTP1(t *testing.T) {
 	defer web.Close()
 	f, _, records := taping(t, fetch.Options{Resolver: web, Dial: web.Dial, RootCAs: web.RootCAs()})
 	ex := get(t, f, fetch.Request{URL: "https://good.example/a.csv"})
-	if len(ex.Hops) != 1 || !ex.Hops[0].HTTP2 || ex.Hops[0].TLS == nil || ex.Hops[0].TLS.Version != "TLS 1.3" || ex.Hops[0].TLS.Certificate == [32]byte{} || ex.TLS != "TLS 1.3" {
+	if len(ex.Hops) != 1 || !ex.Hops[0].HTTP2 || ex.Hops[0].TLS == nil || ex.Hops[0].TLS.Version != "TLS 1.3" ||
+		ex.Hops[0].TLS.Certificate == [32]byte{} || ex.TLS != "TLS 1.3" {
 		t.Fatalf("%+v %q", ex.Hops, ex.TLS)
 	}
 	all := records()
-	if len(all) != 2 || !strings.HasPrefix(all[0].block, "HTTP/1.1 200 OK\r\n") || !strings.HasSuffix(all[0].block, "\r\n\r\na;b\n1;2\n") || !strings.HasPrefix(all[1].block, "GET /a.csv HTTP/1.1\r\nHost: good.example\r\n") {
+	if len(all) != 2 || !strings.HasPrefix(all[0].block, "HTTP/1.1 200 OK\r\n") || !strings.HasSuffix(all[0].block, "\r\n\r\na;b\n1;2\n") ||
+		!strings.HasPrefix(all[1].block, "GET /a.csv HTTP/1.1\r\nHost: good.example\r\n") {
 		t.Fatalf("%q\n%q", all[0].block, all[1].block)
 	}
-	if got := all[0].Header.Values("WARC-Protocol"); !slices.Equal(got, []string{"h2", "tls/1.3"}) || all[0].Header.Get("WARC-Cipher-Suite") == "" {
+	if got := all[0].Header.Values("WARC-Protocol"); !slices.Equal(got, []string{"h2", "tls/1.3"}) ||
+		all[0].Header.Get("WARC-Cipher-Suite") == "" {
 		t.Errorf("%q", got)
 	}
 }
@@ -378,8 +386,8 @@ func TestARecordIDIsItsBytes(t *testing.T) {
 	}
 }
 
-// TestAResponseWaitsForItsCompressedBytes holds responses back and writes them with packed bytes, with packed bytes that
-// cannot be read, and without.
+// TestAResponseWaitsForItsCompressedBytes holds responses back and writes them with packed bytes, with packed bytes
+// that cannot be read, and without.
 func TestAResponseWaitsForItsCompressedBytes(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("a;b\n", 50_000)

@@ -18,8 +18,8 @@ import (
 const (
 	// askTime bounds one request to an authority.
 	askTime = time.Minute
-	// maxSkew is how far the clock of an authority may be from that of this machine. One of the two is wrong by more, or
-	// the authority lies.
+	// maxSkew is how far the clock of an authority may be from that of this machine. One of the two is wrong by more,
+	// or the authority lies.
 	maxSkew = 24 * time.Hour
 	// maxRoots bounds a file with root certificates, in bytes.
 	maxRoots = 4 << 20
@@ -56,9 +56,11 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// Ask asks the authority at an address for a time stamp of a SHA-256 digest, and returns its response (DER) if it holds,
-// with a certificate that leads to one of the roots. now is the present time, with which that of the stamp is compared.
-func Ask(ctx context.Context, client *http.Client, address string, digest [32]byte, roots *x509.CertPool, now time.Time) (response []byte, s Stamp, err error) {
+// Ask asks the authority at an address for a time stamp of a SHA-256 digest, and returns its response (DER) if it
+// holds, with a certificate that leads to one of the roots. now is the present time, with which that of the stamp is
+// compared.
+func Ask(ctx context.Context, client *http.Client, address string, digest [32]byte, roots *x509.CertPool, now time.Time) (response []byte,
+	s Stamp, err error) {
 	fails := func(err error) ([]byte, Stamp, error) {
 		return nil, Stamp{}, fmt.Errorf("time stamp from %.200s: %w", address, err)
 	}

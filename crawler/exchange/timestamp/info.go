@@ -16,7 +16,8 @@ type info struct {
 	nonce     *big.Int // nil if there is none
 }
 
-// parseInfo reads a TSTInfo: version, policy, imprint, serial, time, [accuracy], [ordering], [nonce], [authority], [more].
+// parseInfo reads a TSTInfo: version, policy, imprint, serial, time, [accuracy], [ordering], [nonce], [authority],
+// [more].
 func parseInfo(raw []byte) (i info, err error) {
 	v, err := whole(raw)
 	if err != nil {
@@ -41,7 +42,8 @@ func parseInfo(raw []byte) (i info, err error) {
 		return i, err
 	}
 	// Seconds may have a fraction, which package asn1 does not read and time.Parse does.
-	if i.time, err = time.Parse("20060102150405Z", string(f[4].Bytes)); err != nil || !is(f[4], asn1.TagGeneralizedTime) || len(f[4].Bytes) > 40 {
+	if i.time, err = time.Parse("20060102150405Z", string(f[4].Bytes)); err != nil || !is(f[4], asn1.TagGeneralizedTime) ||
+		len(f[4].Bytes) > 40 {
 		return i, invalid("its time cannot be read")
 	}
 	for _, more := range f[5:] {

@@ -18,7 +18,8 @@ var (
 	oidMessageDigest = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 4}
 	oidSigningCert   = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 12}
 	oidSigningCertV2 = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 47}
-	hashes           = map[string]crypto.Hash{oidSHA256.String(): crypto.SHA256, "2.16.840.1.101.3.4.2.2": crypto.SHA384, "2.16.840.1.101.3.4.2.3": crypto.SHA512}
+	hashes           = map[string]crypto.Hash{oidSHA256.String(): crypto.SHA256, "2.16.840.1.101.3.4.2.2": crypto.SHA384,
+		"2.16.840.1.101.3.4.2.3": crypto.SHA512}
 )
 
 // maxCertificates is the maximum number of certificates of a token.

@@ -1,8 +1,8 @@
 // Package timestamp asks time-stamping authorities (RFC 3161) when a digest existed, and checks what they answer.
 //
-// A time stamp is a CMS message (RFC 5652) over the digest and the authority's time. The package reads the part of CMS that
-// time stamps use, in DER. It believes nothing of an answer that a signature does not cover, and needs no network to
-// check one.
+// A time stamp is a CMS message (RFC 5652) over the digest and the authority's time. The package reads the part of CMS
+// that time stamps use, in DER. It believes nothing of an answer that a signature does not cover, and needs no network
+// to check one.
 package timestamp
 
 import (
@@ -82,7 +82,8 @@ func Verify(response []byte, want Expected) (s Stamp, err error) {
 	if want.Roots == nil {
 		return s, nil
 	}
-	chain := x509.VerifyOptions{Roots: want.Roots, Intermediates: x509.NewCertPool(), CurrentTime: info.time, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageTimeStamping}}
+	chain := x509.VerifyOptions{Roots: want.Roots, Intermediates: x509.NewCertPool(), CurrentTime: info.time,
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageTimeStamping}}
 	for _, c := range others {
 		chain.Intermediates.AddCert(c)
 	}
@@ -153,7 +154,8 @@ func signatureAlgorithm(oid asn1.ObjectIdentifier, hash crypto.Hash) (x509.Signa
 	case "1.2.840.113549.1.1.1":
 		algorithm = rsa[hash]
 	case "1.2.840.113549.1.1.10":
-		algorithm = by{crypto.SHA256: x509.SHA256WithRSAPSS, crypto.SHA384: x509.SHA384WithRSAPSS, crypto.SHA512: x509.SHA512WithRSAPSS}[hash]
+		algorithm = by{crypto.SHA256: x509.SHA256WithRSAPSS, crypto.SHA384: x509.SHA384WithRSAPSS,
+			crypto.SHA512: x509.SHA512WithRSAPSS}[hash]
 	case "1.2.840.113549.1.1.11":
 		algorithm = x509.SHA256WithRSA
 	case "1.2.840.113549.1.1.12":

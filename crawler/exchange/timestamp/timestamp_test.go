@@ -131,7 +131,8 @@ func (e *endless) Read(b []byte) (int, error) {
 func TestAnAuthorityThatMisbehavesIsBounded(t *testing.T) {
 	_, roots := authority(t)
 	e := &endless{}
-	if _, _, err := Ask(t.Context(), &http.Client{Transport: e}, "http://tsa.example/", [32]byte{}, roots, time.Now()); !errors.Is(err, ErrInvalid) {
+	if _, _, err := Ask(t.Context(), &http.Client{Transport: e}, "http://tsa.example/", [32]byte{}, roots, time.Now()); !errors.Is(err,
+		ErrInvalid) {
 		t.Error(err)
 	}
 	if e.read > 2*MaxResponse {
@@ -160,7 +161,8 @@ func TestAnAuthorityThatMisbehavesIsBounded(t *testing.T) {
 		_, _ = w.Write(raw)
 	}))
 	defer refusing.Close()
-	if _, _, err := Ask(t.Context(), refusing.Client(), refusing.URL, [32]byte{}, roots, time.Now()); err == nil || !strings.Contains(err.Error(), "closed on Mondays") {
+	if _, _, err := Ask(t.Context(), refusing.Client(), refusing.URL, [32]byte{}, roots, time.Now()); err == nil ||
+		!strings.Contains(err.Error(), "closed on Mondays") {
 		t.Error(err)
 	}
 }
@@ -213,14 +215,25 @@ func TestOpenSSLAgrees(t *testing.T) {
 	run("ts", "-verify", "-data", "data", "-in", "response", "-CAfile", "roots.pem")
 	run("ts", "-verify", "-queryfile", "request", "-in", "response", "-CAfile", "roots.pem")
 
-	write("ca.cnf", []byte("[req]\ndistinguished_name=dn\nprompt=no\n[dn]\nCN=Root of OpenSSL\n[v3_ca]\nbasicConstraints=critical,CA:true\nkeyUsage=critical,keyCertSign\n"+
-		"[v3_tsa]\nextendedKeyUsage=critical,timeStamping\nkeyUsage=critical,digitalSignature\n"+
-		"[tsa]\ndefault_tsa=t\n[t]\nserial=serial\nsigner_cert=tsa.pem\nsigner_key=tsa.key\ncerts=ca.pem\ndefault_policy=1.2.3.4\ndigests=sha256\nsigner_digest=sha512\naccuracy=secs:1,millisecs:500\nclock_precision_digits=3\nordering=yes\ntsa_name=yes\ness_cert_id_chain=yes\n"))
+	write("ca.cnf",
+		[]byte(
+			"[req]\ndistinguished_name=dn\nprompt=no\n[dn]\nCN=Root of "+
+				"OpenSSL\n[v3_ca]\nbasicConstraints=critical,CA:true\nkeyUsage=critical,keyCertSign\n"+
+				"[v3_tsa]\nextendedKeyUsage=critical,timeStamping\nkeyUsage=critical,digitalSignature\n"+
+				"[tsa]\ndefault_tsa=t\n[t]\nserial=serial\nsigner_cert=tsa.pem\nsigner_key=tsa.key\ncerts=ca.pem\ndefault_policy=1.2.3.4"+
+				"\ndig"+
+				"ests"+
+				"=sha256\nsigner_digest=sha512\naccuracy=secs:1,millisecs:500\nclock_precision_digits=3\nordering=yes\ntsa_name=yes\ness_"+
+				"cert"+
+				"_id_chain=yes\n"))
 	for _, kind := range [][]string{{"rsa:2048"}, {"ec", "-pkeyopt", "ec_paramgen_curve:P-384"}} {
 		write("serial", []byte("01\n"))
-		run("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-config", "ca.cnf", "-extensions", "v3_ca", "-days", "100")
-		run(append(append([]string{"req", "-newkey"}, kind...), "-nodes", "-keyout", "tsa.key", "-out", "tsa.csr", "-config", "ca.cnf", "-subj", "/CN=TSA of OpenSSL")...)
-		run("x509", "-req", "-in", "tsa.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "ca.cnf", "-extensions", "v3_tsa", "-out", "tsa.pem", "-days", "50")
+		run("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-config", "ca.cnf", "-extensions",
+			"v3_ca", "-days", "100")
+		run(append(append([]string{"req", "-newkey"}, kind...), "-nodes", "-keyout", "tsa.key", "-out", "tsa.csr", "-config", "ca.cnf",
+			"-subj", "/CN=TSA of OpenSSL")...)
+		run("x509", "-req", "-in", "tsa.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-extfile", "ca.cnf", "-extensions",
+			"v3_tsa", "-out", "tsa.pem", "-days", "50")
 		run("ts", "-reply", "-config", "ca.cnf", "-section", "t", "-queryfile", "request", "-out", "reply")
 		roots, err := Roots(read("ca.pem"))
 		if err != nil {

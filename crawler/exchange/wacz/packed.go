@@ -44,7 +44,8 @@ func (d damaged) ReadAt([]byte, int64) (int, error) { return 0, d.err }
 // failed.
 func isDamage(err error) bool {
 	_, corrupt := errors.AsType[flate.CorruptInputError](err)
-	return corrupt || errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrAlgorithm) || errors.Is(err, zip.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF)
+	return corrupt || errors.Is(err, zip.ErrFormat) || errors.Is(err, zip.ErrAlgorithm) || errors.Is(err, zip.ErrChecksum) ||
+		errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // ReadAt implements io.ReaderAt. Do not read two files of a package in turns: each change unpacks a file again.

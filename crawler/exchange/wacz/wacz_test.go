@@ -45,7 +45,8 @@ func resource(path, content string) string {
 func TestTheWARCFilesOfAPackageAreReadWhetherStoredOrCompressed(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
-	o, err := Open(write(t, "archive/one.warc", "first", "archive/deflated.warc.gz", "second", "../../evil.warc", "x", "pages/pages.jsonl", "{}"), temp)
+	o, err := Open(write(t, "archive/one.warc", "first", "archive/deflated.warc.gz", "second", "../../evil.warc", "x", "pages/pages.jsonl",
+		"{}"), temp)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,9 +74,11 @@ func TestAPackageIsComparedWithItsDatapackage(t *testing.T) {
 	t.Parallel()
 	sound := `{"resources": [` + resource("archive/a.warc", "text") + `]}`
 	for want, files := range map[string][]string{
-		"":                         {"datapackage.json", sound, "archive/a.warc", "text"},
-		"has no datapackage.json":  {"archive/a.warc", "text"},
-		"more than once":           {"datapackage.json", `{"resources": [` + resource("archive/a.warc", "text") + "," + resource("archive/./a.warc", "text") + `]}`, "archive/a.warc", "text"},
+		"":                        {"datapackage.json", sound, "archive/a.warc", "text"},
+		"has no datapackage.json": {"archive/a.warc", "text"},
+		"more than once": {"datapackage.json",
+			`{"resources": [` + resource("archive/a.warc", "text") + "," + resource("archive/./a.warc", "text") + `]}`, "archive/a.warc",
+			"text"},
 		"cannot be read":           {"datapackage.json", "{", "archive/a.warc", "text"},
 		"has 5 bytes":              {"datapackage.json", sound, "archive/a.warc", "texts"},
 		"the SHA-256 of":           {"datapackage.json", sound, "archive/a.warc", "next"},

@@ -194,7 +194,8 @@ type digest struct {
 	plain     hash.Hash // of the body without chunks; nil if it is not in chunks
 }
 
-var algorithms = map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New, "sha384": sha512.New384, "md5": md5.New}
+var algorithms = map[string]func() hash.Hash{"sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New, "sha384": sha512.New384,
+	"md5": md5.New}
 
 // parse returns nil for a digest of an unknown algorithm or form.
 func parse(s string) *digest {
@@ -210,5 +211,6 @@ func parse(s string) *digest {
 // with or without padding.
 func (d *digest) matches(sum []byte) bool {
 	value := strings.TrimRight(d.value, "=")
-	return strings.EqualFold(value, hex.EncodeToString(sum)) || strings.EqualFold(value, base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum))
+	return strings.EqualFold(value, hex.EncodeToString(sum)) ||
+		strings.EqualFold(value, base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum))
 }

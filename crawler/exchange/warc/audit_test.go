@@ -11,7 +11,9 @@ import (
 
 // record returns a record of version 1.1 with the fields that every record has, others, and a block.
 func auditRecord(id int, block string, fields ...string) string {
-	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:%d>\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nContent-Type: application/http\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n",
+	return fmt.Sprintf(
+		"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:%d>\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nContent-Type: "+
+			"application/http\r\n%sContent-Length: %d\r\n\r\n%s\r\n\r\n",
 		id, strings.Join(append(fields, ""), "\r\n"), len(block), block)
 }
 
@@ -34,16 +36,19 @@ func TestDigestsAreRightInAnySpellingAndWithOrWithoutChunks(t *testing.T) {
 	t.Parallel()
 	const head, chunks, plain = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "3\r\nabc\r\n0\r\n\r\n", "abc"
 	sum := sha1.Sum([]byte(plain))
-	for i, stated := range []string{sha1Of(plain), strings.ToLower(sha1Of(plain)), sha1Of(chunks), fmt.Sprintf("SHA-1:%X", sum), fmt.Sprintf("sha1:%x", sum), "blake9:xyz", "sha1"} {
+	for i, stated := range []string{sha1Of(plain), strings.ToLower(sha1Of(plain)), sha1Of(chunks), fmt.Sprintf("SHA-1:%X", sum),
+		fmt.Sprintf("sha1:%x", sum), "blake9:xyz", "sha1"} {
 		r, all := check(t, auditRecord(i, head+chunks, "WARC-Payload-Digest: "+stated, "WARC-Block-Digest: "+sha1Of(head+chunks)))
 		if len(all) > 0 || r.Records != 1 {
 			t.Errorf("%s: %v", stated, all)
 		}
 	}
-	if _, all := check(t, auditRecord(1, head+chunks, "WARC-Payload-Digest: "+sha1Of("abd"))); len(all) != 1 || !strings.Contains(all[0], "offset 0: the payload digest") {
+	if _, all := check(t, auditRecord(1, head+chunks, "WARC-Payload-Digest: "+sha1Of("abd"))); len(all) != 1 ||
+		!strings.Contains(all[0], "offset 0: the payload digest") {
 		t.Errorf("a wrong payload digest: %v", all)
 	}
-	if _, all := check(t, auditRecord(1, head+chunks, "WARC-Block-Digest: "+sha1Of("abd"))); len(all) != 1 || !strings.Contains(all[0], "the block digest") {
+	if _, all := check(t, auditRecord(1, head+chunks, "WARC-Block-Digest: "+sha1Of("abd"))); len(all) != 1 ||
+		!strings.Contains(all[0], "the block digest") {
 		t.Errorf("a wrong block digest: %v", all)
 	}
 }
@@ -71,7 +76,8 @@ func TestMissingFieldsAndRepeatedIdsAreFaults(t *testing.T) {
 }
 
 func FuzzCheck(f *testing.F) {
-	f.Add([]byte(auditRecord(1, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "WARC-Payload-Digest: "+sha1Of("abc"))))
+	f.Add([]byte(auditRecord(1, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+		"WARC-Payload-Digest: "+sha1Of("abc"))))
 	f.Add([]byte(auditRecord(2, "", "WARC-Segment-Number: 1", "WARC-Block-Digest: md5:00")))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		faults := 0

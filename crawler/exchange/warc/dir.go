@@ -240,7 +240,8 @@ func (d *Dir) room() error {
 // begin begins a file with a warcinfo record.
 func (d *Dir) begin() error {
 	now := d.opts.Now()
-	base := d.opts.Prefix + "-" + strings.Replace(now.UTC().Format("20060102150405.000"), ".", "", 1) + "-" + strings.ToLower(rand.Text()[:8]) + ".warc.gz"
+	base := d.opts.Prefix + "-" + strings.Replace(now.UTC().Format("20060102150405.000"), ".", "", 1) + "-" +
+		strings.ToLower(rand.Text()[:8]) + ".warc.gz"
 	name := filepath.Join(d.path, base)
 	f, err := os.OpenFile(name+opened, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {

@@ -106,7 +106,8 @@ func TestManyMayAppendAtOnce(t *testing.T) {
 				if i == 7 {
 					block = strings.Repeat("large", smallGroup/4)
 				}
-				a, b := record(Resource, fmt.Sprintf("http://a.example/%d/%d", i, j), "text/plain", block), record(Metadata, "http://a.example/m", "text/plain", "about")
+				a, b := record(Resource, fmt.Sprintf("http://a.example/%d/%d", i, j), "text/plain", block),
+					record(Metadata, "http://a.example/m", "text/plain", "about")
 				a.ContentLength, b.ContentLength = int64(len(block)), 5
 				name, err := d.Append(a, b)
 				if err != nil {
@@ -200,7 +201,8 @@ func TestSoundRecordsBehindDamageAreKept(t *testing.T) {
 	}
 	raw[ends[0]+40] ^= 1 // in the second record
 	copy(raw[ends[2]:], make([]byte, 10))
-	if err := errors.Join(os.WriteFile(open, raw[:len(raw)-3], 0o644), os.WriteFile(filepath.Join(path, name+mending), []byte("of another crash"), 0o644)); err != nil {
+	if err := errors.Join(os.WriteFile(open, raw[:len(raw)-3], 0o644),
+		os.WriteFile(filepath.Join(path, name+mending), []byte("of another crash"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	d.file.Close() // as the end of the process does
@@ -210,7 +212,8 @@ func TestSoundRecordsBehindDamageAreKept(t *testing.T) {
 	if got := uris(t, path); !slices.Equal(got, []string{"warcinfo", "http://a.example/1", "http://a.example/3", "http://a.example/5"}) {
 		t.Errorf("%q", got)
 	}
-	for i, want := range []string{fmt.Sprintf("offset=%d bytes=%d", ends[0], ends[1]-ends[0]), fmt.Sprintf("offset=%d bytes=%d", ends[2], ends[3]-ends[2]),
+	for i, want := range []string{fmt.Sprintf("offset=%d bytes=%d", ends[0], ends[1]-ends[0]),
+		fmt.Sprintf("offset=%d bytes=%d", ends[2], ends[3]-ends[2]),
 		fmt.Sprintf("offset=%d bytes=%d", ends[4], int64(len(raw)-3)-ends[4])} {
 		if lines := strings.Split(log.String(), "\n"); i >= len(lines) || !strings.Contains(lines[i], want) {
 			t.Errorf("line %d of the log is not of %s:\n%s", i, want, log.String())
@@ -298,7 +301,8 @@ func TestAfterAFailedWriteTheFileIsStillSound(t *testing.T) {
 		t.Fatal(err)
 	}
 	openDir(t, path, DirOptions{})
-	if got := slices.DeleteFunc(uris(t, path), func(s string) bool { return s == "warcinfo" }); len(got) != 2 || !slices.Contains(got, "http://a.example/1") || !slices.Contains(got, "http://a.example/4") {
+	if got := slices.DeleteFunc(uris(t, path), func(s string) bool { return s == "warcinfo" }); len(got) != 2 ||
+		!slices.Contains(got, "http://a.example/1") || !slices.Contains(got, "http://a.example/4") {
 		t.Errorf("%q", got)
 	}
 }

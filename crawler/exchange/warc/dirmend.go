@@ -43,7 +43,8 @@ func (d *Dir) complete(name string) error {
 		return errors.Join(f.Close(), os.Remove(name+opened))
 	}
 	for _, gap := range found.gaps {
-		log.Warn("damaged or incomplete bytes are cut out of a WARC file that a killed process left", "offset", gap.from, "bytes", gap.to-gap.from)
+		log.Warn("damaged or incomplete bytes are cut out of a WARC file that a killed process left", "offset", gap.from, "bytes",
+			gap.to-gap.from)
 	}
 	if last := found.sound[len(found.sound)-1]; len(found.sound) == 1 && last.from == 0 {
 		if err := f.Truncate(last.to); err != nil {

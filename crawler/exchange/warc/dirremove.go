@@ -34,10 +34,10 @@ func (d *Dir) Prefix() string { return d.opts.Prefix }
 // DirPrefix returns the prefix that a Dir with this DirOptions.Prefix has.
 func DirPrefix(prefix string) string { return DirOptions{Prefix: prefix}.withDefaults().Prefix }
 
-// Remove rewrites the files of the directory whose names have the prefix, without some records: of captures of withdrawn
-// bytes, their requests, and their descriptions. It completes the current file first. A file is replaced at once by its
-// copy, so a crash leaves it whole. The error says so if another process writes to a file, or if a record that is to be
-// removed shares a gzip member with others. It returns the number of records removed.
+// Remove rewrites the files of the directory whose names have the prefix, without some records: of captures of
+// withdrawn bytes, their requests, and their descriptions. It completes the current file first. A file is replaced at
+// once by its copy, so a crash leaves it whole. The error says so if another process writes to a file, or if a record
+// that is to be removed shares a gzip member with others. It returns the number of records removed.
 func (d *Dir) Remove(ctx context.Context, w *Withdrawn) (n int, err error) {
 	d.mu.Lock()
 	err = d.finish()
@@ -150,8 +150,8 @@ func (r *endingReader) Read(p []byte) (int, error) {
 	return r.r.Read(p)
 }
 
-// without returns what is to be kept of a file, and the number of records that are not. Parts that cannot be read are kept
-// in files from which nothing else is removed, and otherwise removed.
+// without returns what is to be kept of a file, and the number of records that are not. Parts that cannot be read are
+// kept in files from which nothing else is removed, and otherwise removed.
 func (w *Withdrawn) without(ctx context.Context, f io.ReaderAt, size int64) (keep []stretch, n int, err error) {
 	r := NewReader(&endingReader{ctx, io.NewSectionReader(f, 0, size)}, Limits{})
 	gone := map[string]bool{} // ids of removed captures
@@ -220,8 +220,8 @@ func (w *Withdrawn) has(rec *Record, gone map[string]bool) (bool, error) {
 	return w.Payloads[[32]byte(sum.Sum(nil))], nil
 }
 
-// codedHas reports whether a body with codings is withdrawn. One that cannot be decoded counts as withdrawn if its URL had
-// withdrawn bytes.
+// codedHas reports whether a body with codings is withdrawn. One that cannot be decoded counts as withdrawn if its URL
+// had withdrawn bytes.
 func (w *Withdrawn) codedHas(url string, m *Message, rest io.Reader) (bool, error) {
 	raw := sha256.New()
 	in := io.TeeReader(rest, raw)

@@ -13,7 +13,8 @@ import (
 
 // withdrawnOf names the bodies of captures, and the URLs that had them.
 func withdrawnOf(bodies, urls []string) *Withdrawn {
-	w := &Withdrawn{Payloads: map[[32]byte]bool{}, URLs: map[string]bool{}, Decode: func(_ *Message, body io.Reader) (io.Reader, error) { return body, nil }}
+	w := &Withdrawn{Payloads: map[[32]byte]bool{}, URLs: map[string]bool{},
+		Decode: func(_ *Message, body io.Reader) (io.Reader, error) { return body, nil }}
 	for _, b := range bodies {
 		w.Payloads[sha256.Sum256([]byte(b))] = true
 	}
@@ -93,7 +94,8 @@ func TestAFileOfAnotherProcessIsSaid(t *testing.T) {
 	other := openDir(t, path, DirOptions{})
 	appendFile(t, other, "http://e/gone", "secret")
 	d := openDir(t, path, DirOptions{})
-	if _, err := d.Remove(t.Context(), withdrawnOf([]string{"secret"}, nil)); err == nil || !strings.Contains(err.Error(), "another process writes") {
+	if _, err := d.Remove(t.Context(), withdrawnOf([]string{"secret"}, nil)); err == nil ||
+		!strings.Contains(err.Error(), "another process writes") {
 		t.Errorf("%v", err)
 	}
 }

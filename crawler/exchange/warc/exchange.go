@@ -137,7 +137,8 @@ func readTLS(h Header, protocols []string) *catalog.TLS {
 		if cipher := h.Get("WARC-Cipher-Suite"); !strings.ContainsAny(cipher, " \t") {
 			t.Cipher = cipher
 		}
-		if sum, err := hex.DecodeString(strings.TrimPrefix(h.Get(fieldCertificate), "sha256:")); err == nil && len(sum) == len(t.Certificate) {
+		if sum, err := hex.DecodeString(strings.TrimPrefix(h.Get(fieldCertificate), "sha256:")); err == nil &&
+			len(sum) == len(t.Certificate) {
 			copy(t.Certificate[:], sum)
 		}
 		return t

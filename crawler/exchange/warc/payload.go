@@ -21,7 +21,8 @@ const maxCodings = 3
 var ignored = []string{"", "identity", "none", "binary", "7bit", "8bit", "utf-8", "utf8", "iso-8859-1", "aws-chunked", "chunked"}
 
 var formats = map[string]compression.Format{
-	"gzip": compression.Gzip, "x-gzip": compression.Gzip, "deflate": compression.Deflate, "br": compression.Brotli, "zstd": compression.Zstd,
+	"gzip": compression.Gzip, "x-gzip": compression.Gzip, "deflate": compression.Deflate, "br": compression.Brotli,
+	"zstd": compression.Zstd,
 }
 
 // Decode returns the body of a message without chunks and content codings. body is the body in the record. Many
@@ -93,7 +94,8 @@ func dechunk(body io.Reader) io.Reader {
 	line, _, found := bytes.Cut(head, []byte("\n"))
 	line, _, _ = bytes.Cut(bytes.TrimRight(line, "\r"), []byte(";"))
 	line = bytes.TrimSpace(line)
-	if len(line) == 0 || len(line) > 16 || !found && len(line) == len(head) || len(bytes.Trim(bytes.ToLower(line), "0123456789abcdef")) > 0 {
+	if len(line) == 0 || len(line) > 16 || !found && len(line) == len(head) ||
+		len(bytes.Trim(bytes.ToLower(line), "0123456789abcdef")) > 0 {
 		return in
 	}
 	return httputil.NewChunkedReader(in)

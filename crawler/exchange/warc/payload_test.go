@@ -24,10 +24,12 @@ func TestBodiesAreDecodedAsTheirHeadsSayUnlessTheyAreNotSo(t *testing.T) {
 	io.WriteString(z, "abc")
 	z.Close()
 	for name, c := range map[string]struct{ head, body, want string }{
-		"plain":              {"", "abc", "abc"},
-		"chunks":             {"Transfer-Encoding: chunked\r\n", "1\r\na\r\n2;x=y\r\nbc\r\n0\r\n\r\n", "abc"},
-		"gzip":               {"Content-Encoding: gzip\r\n", packedAs("abc"), "abc"},
-		"gzip in chunks":     {"Content-Encoding: GZIP\r\nTransfer-Encoding: Chunked\r\n", "3\r\n" + packedAs("abc")[:3] + "\r\n" + "40\r\n" + packedAs("abc")[3:] + strings.Repeat("\x00", 64-len(packedAs("abc"))+3) + "\r\n0\r\n\r\n", "abc"},
+		"plain":  {"", "abc", "abc"},
+		"chunks": {"Transfer-Encoding: chunked\r\n", "1\r\na\r\n2;x=y\r\nbc\r\n0\r\n\r\n", "abc"},
+		"gzip":   {"Content-Encoding: gzip\r\n", packedAs("abc"), "abc"},
+		"gzip in chunks": {"Content-Encoding: GZIP\r\nTransfer-Encoding: Chunked\r\n",
+			"3\r\n" + packedAs("abc")[:3] + "\r\n" + "40\r\n" + packedAs("abc")[3:] + strings.Repeat("\x00", 64-len(packedAs("abc"))+3) +
+				"\r\n0\r\n\r\n", "abc"},
 		"deflate":            {"Content-Encoding: deflate\r\n", deflated.String(), "abc"},
 		"undone before":      {"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", "plain text", "plain text"},
 		"empty":              {"Content-Encoding: gzip\r\n", "", ""},

@@ -16,7 +16,9 @@ import (
 
 // raw returns a record as it stands in a plain file.
 func raw(version, id, block string) string {
-	return fmt.Sprintf("WARC/%s\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: http://a.example/%s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", version, id, id, len(block), block)
+	return fmt.Sprintf(
+		"WARC/%s\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:x:%s>\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Target-URI: "+
+			"http://a.example/%s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", version, id, id, len(block), block)
 }
 
 // member returns a gzip member.
@@ -104,31 +106,40 @@ func TestReadingGoesOnBehindDamage(t *testing.T) {
 		"only a magic number":           {A + C[:2], []string{first, "no gzip member"}},
 		"bytes behind the last member":  {A + "garbage", []string{first, "no gzip member starts here"}},
 		"bytes between members":         {A + "garbage" + C, []string{first, "no gzip member starts here", "urn:x:c"}},
-		"a short length":                {gz(cut(b, "Length: 80", "Length: 40")), []string{first, "urn:x:b", "CR LF CR LF after 40", "urn:x:c"}},
-		"a long length":                 {gz(cut(b, "Length: 80", "Length: 800")), []string{first, "damaged", "ends after 84 of 800", "urn:x:c"}},
-		"an impossible length":          {gz(cut(b, "Length: 80", "Length: 99999999999999999999999")), []string{first, "Content-Length is", "urn:x:c"}},
-		"a negative length":             {gz(cut(b, "Length: 80", "Length: -5")), []string{first, "Content-Length is", "urn:x:c"}},
-		"two lengths":                   {gz(cut(b, "Content-Length: 80", "Content-Length: 80\r\nContent-Length: 8")), []string{first, "two Content-Lengths", "urn:x:c"}},
-		"no length":                     {gz(cut(b, "Content-Length: 80\r\n", "")), []string{first, "no Content-Length", "urn:x:c"}},
-		"an unknown version":            {gz(cut(b, "WARC/1.1", "WARC/9.9")), []string{first, "unknown version", "urn:x:c"}},
-		"a line without a colon":        {gz(cut(b, "WARC-Date: ", "WARC-Date ")), []string{first, "without a field name", "urn:x:c"}},
-		"a NUL":                         {gz(cut(b, "WARC-Date: ", "WARC-Date: \x00")), []string{first, "control character", "urn:x:c"}},
-		"an endless header":             {gz(cut(b, "WARC-Date: ", "WARC-Date: "+strings.Repeat("x", 5000))), []string{first, "longer than 2000 bytes", "urn:x:c"}},
-		"an unfinished header":          {gz(b[:60]), []string{first, "header is cut off", "urn:x:c"}},
-		"a member of something else":    {gz("id;name\n1;x\n"), []string{first, "starts with", "urn:x:c"}},
-		"more than the record":          {gz(b + strings.Repeat("x", 100000)), []string{first, "urn:x:b", "more than its record", "urn:x:c"}},
-		"far more than the record":      {gz(b + strings.Repeat("\x00", 3<<20)), []string{first, "urn:x:b", "more than its record", "urn:x:c"}},
+		"a short length": {gz(cut(b, "Length: 80", "Length: 40")),
+			[]string{first, "urn:x:b", "CR LF CR LF after 40", "urn:x:c"}},
+		"a long length": {gz(cut(b, "Length: 80", "Length: 800")),
+			[]string{first, "damaged", "ends after 84 of 800", "urn:x:c"}},
+		"an impossible length": {gz(cut(b, "Length: 80", "Length: 99999999999999999999999")),
+			[]string{first, "Content-Length is", "urn:x:c"}},
+		"a negative length": {gz(cut(b, "Length: 80", "Length: -5")), []string{first, "Content-Length is", "urn:x:c"}},
+		"two lengths": {gz(cut(b, "Content-Length: 80", "Content-Length: 80\r\nContent-Length: 8")),
+			[]string{first, "two Content-Lengths", "urn:x:c"}},
+		"no length":              {gz(cut(b, "Content-Length: 80\r\n", "")), []string{first, "no Content-Length", "urn:x:c"}},
+		"an unknown version":     {gz(cut(b, "WARC/1.1", "WARC/9.9")), []string{first, "unknown version", "urn:x:c"}},
+		"a line without a colon": {gz(cut(b, "WARC-Date: ", "WARC-Date ")), []string{first, "without a field name", "urn:x:c"}},
+		"a NUL":                  {gz(cut(b, "WARC-Date: ", "WARC-Date: \x00")), []string{first, "control character", "urn:x:c"}},
+		"an endless header": {gz(cut(b, "WARC-Date: ", "WARC-Date: "+strings.Repeat("x", 5000))),
+			[]string{first, "longer than 2000 bytes", "urn:x:c"}},
+		"an unfinished header":       {gz(b[:60]), []string{first, "header is cut off", "urn:x:c"}},
+		"a member of something else": {gz("id;name\n1;x\n"), []string{first, "starts with", "urn:x:c"}},
+		"more than the record": {gz(b + strings.Repeat("x", 100000)),
+			[]string{first, "urn:x:b", "more than its record", "urn:x:c"}},
+		"far more than the record": {gz(b + strings.Repeat("\x00", 3<<20)),
+			[]string{first, "urn:x:b", "more than its record", "urn:x:c"}},
 		"several records in one member": {member(a + b + c), []string{first, "several records", "0 urn:x:b", "0 urn:x:c"}},
 		"an empty member":               {gz(""), []string{first, "urn:x:c"}},
-		"a plain short length":          {a + cut(b, "Length: 80", "Length: 40") + c, []string{first, "urn:x:b", "CR LF CR LF after 40", "urn:x:c"}},
-		"a plain long length":           {a + cut(b, "Length: 80", "Length: 99") + c, []string{first, "urn:x:b", "CR LF CR LF after 99", "urn:x:c"}},
-		"a plain file that is cut off":  {a + b[:len(b)-10], []string{first, "damaged", "ends after 74 of 80"}},
-		"a plain bad header":            {a + cut(b, "WARC-Date: ", "WARC-Date ") + c, []string{first, "without a field name", "urn:x:c"}},
-		"no trailer":                    {a + b[:len(b)-4] + c, []string{first, "urn:x:b", "does not end in CR LF", "urn:x:c"}},
-		"more empty lines":              {a + "\r\n\r\n" + c + "\r\n", []string{first, "urn:x:c"}},
-		"no WARC file":                  {"<html>no</html>\n", []string{"starts with"}},
-		"nothing":                       {"", nil},
-		"only line ends":                {"\r\n\r\n", nil},
+		"a plain short length": {a + cut(b, "Length: 80", "Length: 40") + c,
+			[]string{first, "urn:x:b", "CR LF CR LF after 40", "urn:x:c"}},
+		"a plain long length": {a + cut(b, "Length: 80", "Length: 99") + c,
+			[]string{first, "urn:x:b", "CR LF CR LF after 99", "urn:x:c"}},
+		"a plain file that is cut off": {a + b[:len(b)-10], []string{first, "damaged", "ends after 74 of 80"}},
+		"a plain bad header":           {a + cut(b, "WARC-Date: ", "WARC-Date ") + c, []string{first, "without a field name", "urn:x:c"}},
+		"no trailer":                   {a + b[:len(b)-4] + c, []string{first, "urn:x:b", "does not end in CR LF", "urn:x:c"}},
+		"more empty lines":             {a + "\r\n\r\n" + c + "\r\n", []string{first, "urn:x:c"}},
+		"no WARC file":                 {"<html>no</html>\n", []string{"starts with"}},
+		"nothing":                      {"", nil},
+		"only line ends":               {"\r\n\r\n", nil},
 	} {
 		got := readAll(t, c.file)
 		if !slices.EqualFunc(got, c.want, strings.Contains) {
@@ -159,13 +170,16 @@ func TestHeadersAreReadAsOldProgramsWroteThem(t *testing.T) {
 func TestARCFilesAreRead(t *testing.T) {
 	t.Parallel()
 	rec := func(head, body string) string { return fmt.Sprintf("%s %d\n%s\n", head, len(body), body) }
-	info := rec("filedesc://x.arc 0.0.0.0 20110225183219 text/plain", "1 0 Somebody\nURL IP-address Archive-date Content-type Archive-length\n")
+	info := rec("filedesc://x.arc 0.0.0.0 20110225183219 text/plain",
+		"1 0 Somebody\nURL IP-address Archive-date Content-type Archive-length\n")
 	page := rec("http://a.example/a b 192.0.2.7 20110225183220 text/html", "HTTP/1.1 200 OK\r\n\r\nhi")
 	two := rec("http://a.example/2 192.0.2.7 20110225183220 text/html 200 - - 0 x.arc", "HTTP/1.1 200 OK\r\n\r\nho")
 	dns := rec("dns:a.example 192.0.2.53 20110225183221 text/dns", "20110225183221\n")
-	for name, file := range map[string]string{"plain": info + page + two + dns, "compressed": member(info) + member(page) + member(two) + member(dns)} {
+	for name, file := range map[string]string{"plain": info + page + two + dns,
+		"compressed": member(info) + member(page) + member(two) + member(dns)} {
 		r := NewReader(strings.NewReader(file), Limits{})
-		for _, want := range []string{"warcinfo  ", "response http://a.example/a b 192.0.2.7", "response http://a.example/2 192.0.2.7", "resource dns:a.example 192.0.2.53"} {
+		for _, want := range []string{"warcinfo  ", "response http://a.example/a b 192.0.2.7", "response http://a.example/2 192.0.2.7",
+			"resource dns:a.example 192.0.2.53"} {
 			rec, err := r.Next()
 			if err != nil {
 				t.Fatal(name, err)

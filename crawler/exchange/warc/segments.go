@@ -57,7 +57,8 @@ func (s *Segments) Add(rec *Record) {
 	}
 	stated := rec.Header.Get("WARC-Segment-Number")
 	number, err := strconv.Atoi(stated)
-	one := segment{offset: rec.Offset, id: strings.Clone(rec.ID()), number: number, length: rec.ContentLength, total: -1, cut: strings.Clone(rec.Header.Get("WARC-Truncated"))}
+	one := segment{offset: rec.Offset, id: strings.Clone(rec.ID()), number: number, length: rec.ContentLength, total: -1,
+		cut: strings.Clone(rec.Header.Get("WARC-Truncated"))}
 	if text := rec.Header.Get("WARC-Segment-Total-Length"); text != "" {
 		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 0 {
 			s.fault(rec.Offset, "WARC-Segment-Total-Length is %.30q", text)

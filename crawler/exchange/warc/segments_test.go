@@ -47,16 +47,20 @@ func TestSegmentsAreWholeOrHaveAFaultThatSaysWhatIsMissing(t *testing.T) {
 		"[1]; offset 0: the last segment of the record is missing: segment 2 does not state WARC-Segment-Total-Length": {"1 10", "2 5"},
 		"[]; offset 0: the last segment of the record is missing: segment 1 does not state WARC-Segment-Total-Length":  {"1 10"},
 		"[]; offset 0: segment 2 of the record is missing":                                                             {"1 10", "3 5 20"},
-		"[1]; offset 0: segment 3 of the record is missing":                                                            {"1 10", "2 5", "4 5 25"},
-		"[1]; offset 0: the segments of the record have 15 bytes, WARC-Segment-Total-Length says 16":                   {"1 10", "2 5 16"},
-		"[]; offset 2: segment 2 of <urn:x:1> is there twice":                                                          {"1 10", "2 5 15", "2 6 16"},
-		"offset 0: the first segment of segment 2 is not in the file: <urn:x:1>":                                       {"2 5 15"},
+		"[1]; offset 0: segment 3 of the record is missing": {"1 10", "2 5",
+			"4 5 25"},
+		"[1]; offset 0: the segments of the record have 15 bytes, WARC-Segment-Total-Length says 16": {"1 10", "2 5 16"},
+		"[]; offset 2: segment 2 of <urn:x:1> is there twice": {"1 10", "2 5 15",
+			"2 6 16"},
+		"offset 0: the first segment of segment 2 is not in the file: <urn:x:1>": {"2 5 15"},
 	} {
 		if got := series(parts...); got != want {
 			t.Errorf("%q:\ngot  %s\nwant %s", parts, got, want)
 		}
 	}
-	if got, want := series("1 10", "2 5 -15", "x 5"), `[1]; offset 0: the last segment of the record is missing: segment 2 does not state WARC-Segment-Total-Length; offset 1: WARC-Segment-Total-Length is "-15"; offset 2: WARC-Segment-Number is "x"`; got != want {
+	if got, want := series("1 10", "2 5 -15", "x 5"),
+		`[1]; offset 0: the last segment of the record is missing: segment 2 does not state WARC-Segment-Total-Length; offset 1: `+
+			`WARC-Segment-Total-Length is "-15"; offset 2: WARC-Segment-Number is "x"`; got != want {
 		t.Errorf("got %s", got)
 	}
 }

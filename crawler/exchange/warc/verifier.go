@@ -20,7 +20,8 @@ func Watch(rec *Record) *Verifier {
 	v := &Verifier{rec: rec}
 	for _, d := range digests(rec) {
 		size := d.sum.Size()
-		if n := len(strings.TrimRight(d.value, "=")); n != 2*size && n != base32.StdEncoding.WithPadding(base32.NoPadding).EncodedLen(size) {
+		if n := len(strings.TrimRight(d.value, "=")); n != 2*size &&
+			n != base32.StdEncoding.WithPadding(base32.NoPadding).EncodedLen(size) {
 			continue
 		}
 		by := NewDigesterOf(d.payload && auditIsHTTP(rec), d.algorithm)

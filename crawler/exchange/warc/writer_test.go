@@ -17,7 +17,8 @@ func sum(s string) string { return fmt.Sprintf("sha256:%x", sha256.Sum256([]byte
 
 // record returns a record to be written.
 func record(typ, uri, mime, block string) *Record {
-	h := Header{{"WARC-Type", typ}, {"WARC-Record-ID", NewID()}, {"WARC-Date", FormatDate(time.Unix(1700000000, 123e6))}, {"WARC-Target-URI", uri}, {"Content-Type", mime}}
+	h := Header{{"WARC-Type", typ}, {"WARC-Record-ID", NewID()}, {"WARC-Date", FormatDate(time.Unix(1700000000, 123e6))},
+		{"WARC-Target-URI", uri}, {"Content-Type", mime}}
 	return &Record{Header: h, Block: strings.NewReader(block)}
 }
 
@@ -125,15 +126,19 @@ func TestDigestsDoNotDependOnHowABlockIsCutIntoPieces(t *testing.T) {
 
 func TestAMessageIsReadAsItWasSent(t *testing.T) {
 	t.Parallel()
-	m, body, err := ReadMessage(strings.NewReader("HTTP/1.1 404 Not Found\r\nx-lower: 1\r\nno colon\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nX-Folded: one\r\n two\r\n\r\nbody"))
+	m, body, err := ReadMessage(
+		strings.NewReader(
+			"HTTP/1.1 404 Not Found\r\nx-lower: 1\r\nno colon\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nX-Folded: one\r\n two\r\n\r\nbody"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	b, _ := io.ReadAll(body)
-	if m.Status() != 404 || len(m.Header.Values("set-cookie")) != 2 || m.Header.Get("X-Folded") != "one two" || string(b) != "body" || m.Header[0].Name != "x-lower" {
+	if m.Status() != 404 || len(m.Header.Values("set-cookie")) != 2 || m.Header.Get("X-Folded") != "one two" || string(b) != "body" ||
+		m.Header[0].Name != "x-lower" {
 		t.Errorf("%+v %q", m, b)
 	}
-	if m, _, err := ReadMessage(strings.NewReader("HTTP/1.1 304 Not Modified\r\nETag: x")); err != nil || m.Status() != 304 || m.Header.Get("etag") != "x" {
+	if m, _, err := ReadMessage(strings.NewReader("HTTP/1.1 304 Not Modified\r\nETag: x")); err != nil || m.Status() != 304 ||
+		m.Header.Get("etag") != "x" {
 		t.Errorf("a head without a blank line: %+v, %v", m, err)
 	}
 	for _, bad := range []string{"", "\r\n\r\n", strings.Repeat("a", 2<<20)} {

@@ -51,8 +51,10 @@ var references = map[atom.Atom]string{
 
 // blocks has the elements that begin and end a line of text.
 var blocks = map[atom.Atom]bool{
-	atom.P: true, atom.Div: true, atom.Br: true, atom.Li: true, atom.Tr: true, atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true, atom.H5: true, atom.H6: true,
-	atom.Section: true, atom.Article: true, atom.Header: true, atom.Footer: true, atom.Ul: true, atom.Ol: true, atom.Table: true, atom.Blockquote: true, atom.Pre: true, atom.Title: true, atom.Option: true, atom.Dd: true, atom.Dt: true,
+	atom.P: true, atom.Div: true, atom.Br: true, atom.Li: true, atom.Tr: true, atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true,
+	atom.H5: true, atom.H6: true,
+	atom.Section: true, atom.Article: true, atom.Header: true, atom.Footer: true, atom.Ul: true, atom.Ol: true, atom.Table: true,
+	atom.Blockquote: true, atom.Pre: true, atom.Title: true, atom.Option: true, atom.Dd: true, atom.Dt: true,
 }
 
 // ParsePage parses a web page, of which it reads at most 16 MiB. contentType is the page's Content-Type field.

@@ -1,16 +1,16 @@
-// Package campaign keeps campaigns: a campaign is a document of what to do, and a state that outlives the process. There
-// are three kinds. One follows links from seeds; one discovers the data files of a site (package discover); one harvests a
-// web interface that its document describes (package webapi). The last two are harvests that can be paused: each round is
-// one task, which continues at the mark of the harvest.
+// Package campaign keeps campaigns: a campaign is a document of what to do, and a state that outlives the process.
+// There are three kinds. One follows links from seeds; one discovers the data files of a site (package discover); one
+// harvests a web interface that its document describes (package webapi). The last two are harvests that can be paused:
+// each round is one task, which continues at the mark of the harvest.
 //
-// What follows is about the first kind. Every URL of a campaign is a resource of the archive like any other, and the frontier visits it. What a visit finds
-// becomes part of the campaign in the transaction of the visit: the links within scope are registered as resources, the
-// statements of the document become a named graph (package graphs), and SPARQL endpoints and portals that were found
-// become tasks. So a crash neither loses a link nor follows one twice.
+// What follows is about the first kind. Every URL of a campaign is a resource of the archive like any other, and the
+// frontier visits it. What a visit finds becomes part of the campaign in the transaction of the visit: the links within
+// scope are registered as resources, the statements of the document become a named graph (package graphs), and SPARQL
+// endpoints and portals that were found become tasks. So a crash neither loses a link nor follows one twice.
 //
-// A round visits every URL of the campaign once. Links that it finds belong to the round. The result of a round does not
-// depend on the order of visits: if a URL turns out to be nearer to a seed than it seemed, links that were too deep are
-// followed after all. Only a budget that is used up makes the order matter.
+// A round visits every URL of the campaign once. Links that it finds belong to the round. The result of a round does
+// not depend on the order of visits: if a URL turns out to be nearer to a seed than it seemed, links that were too deep
+// are followed after all. Only a budget that is used up makes the order matter.
 //
 // The package makes no requests. It says which redirects a visit may follow; cmd/internal/crawl carries out tasks.
 package campaign
@@ -107,7 +107,8 @@ type Store struct {
 	Context func(iri string) ([]byte, error)
 	// Refuses, if not nil, reports that a URL is out of the scope of the archive, whatever that of a campaign says.
 	Refuses func(url string) bool
-	// Software returns what knows the software of sites, for campaigns that score. It may be nil: then no page has a score.
+	// Software returns what knows the software of sites, for campaigns that score. It may be nil: then no page has a
+	// score.
 	Software func() (*software.Helper, error)
 
 	mu      sync.Mutex

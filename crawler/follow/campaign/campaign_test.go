@@ -15,10 +15,14 @@ func TestAScopeAllowsWhatItNames(t *testing.T) {
 	t.Parallel()
 	seeds := []string{"https://data.example.co.uk/void", "http://127.0.0.1:8080/x"}
 	for scope, cases := range map[string]map[string]bool{
-		"host": {"https://data.example.co.uk/other": true, "http://data.example.co.uk/": true, "https://www.example.co.uk/": false, "http://127.0.0.1:8080/": true,
-			"http://127.0.0.1:8081/": false, "https://data.example.co.uk.evil.example/": false, "https://data.example.co.uk@evil.example/": false},
-		"domain":                              {"https://www.example.co.uk/": true, "https://other.co.uk/": false, "http://127.0.0.1:9/": true, "http://127.0.0.2/": false},
-		"prefix:https://p.example/data":       {"https://p.example/data/1": true, "https://p.example/": false, "https://P.EXAMPLE/data": true, "https://p.example/x/../data/": true, "https://p.example.evil/data": false},
+		"host": {"https://data.example.co.uk/other": true, "http://data.example.co.uk/": true, "https://www.example.co.uk/": false,
+			"http://127.0.0.1:8080/": true,
+			"http://127.0.0.1:8081/": false, "https://data.example.co.uk.evil.example/": false,
+			"https://data.example.co.uk@evil.example/": false},
+		"domain": {"https://www.example.co.uk/": true, "https://other.co.uk/": false,
+			"http://127.0.0.1:9/": true, "http://127.0.0.2/": false},
+		"prefix:https://p.example/data": {"https://p.example/data/1": true, "https://p.example/": false,
+			"https://P.EXAMPLE/data": true, "https://p.example/x/../data/": true, "https://p.example.evil/data": false},
 		"prefix:https://p.example":            {"https://p.example/x": true, "https://p.example.evil/": false},
 		"pattern:^https://[ab]\\.example/\\d": {"https://a.example/1": true, "https://c.example/1": false, "https://a.example/x": false},
 	} {
@@ -74,7 +78,8 @@ func TestDocumentsThatAreMalformedAreNamed(t *testing.T) {
 
 func TestTheRecordOfAURLIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	m := member{url: "http://a.example/x", kind: links.SeeAlso, from: "0123456789abcdef01234567", depth: 3, round: 2, edition: 1, tries: 1, cut: true, score: -1.25, base: 0.125, text: "Bäume (CSV)"}
+	m := member{url: "http://a.example/x", kind: links.SeeAlso, from: "0123456789abcdef01234567", depth: 3, round: 2, edition: 1, tries: 1,
+		cut: true, score: -1.25, base: 0.125, text: "Bäume (CSV)"}
 	b := m.encode()
 	if got, err := decodeMember(b); err != nil || got != m {
 		t.Errorf("%+v, %v", got, err)
@@ -99,10 +104,12 @@ func TestSitesKeepTheirBestPages(t *testing.T) {
 	t.Parallel()
 	var s Site
 	for i := range 20 {
-		s.add(seenPage{url: fmt.Sprintf("http://a.example/%d", i), level: software.Item, score: relevance.Score{Value: float64(i % 7)}, site: software.Site{Seen: 1}})
+		s.add(seenPage{url: fmt.Sprintf("http://a.example/%d", i), level: software.Item, score: relevance.Score{Value: float64(i % 7)},
+			site: software.Site{Seen: 1}})
 	}
 	s.add(seenPage{url: "http://a.example/6", score: relevance.Score{Value: 9}, site: software.Site{Seen: 1}})
-	if len(s.Best) != maxBest || s.Best[0].URL != "http://a.example/6" || s.Best[0].Score != 9 || s.Best[1].Score != 6 || s.Software.Seen != 21 || s.Score.Pages != 21 {
+	if len(s.Best) != maxBest || s.Best[0].URL != "http://a.example/6" || s.Best[0].Score != 9 || s.Best[1].Score != 6 ||
+		s.Software.Seen != 21 || s.Score.Pages != 21 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -110,7 +117,8 @@ func TestSitesKeepTheirBestPages(t *testing.T) {
 func TestPortalsAreRecognisedByTheirPages(t *testing.T) {
 	t.Parallel()
 	for page, want := range map[string]string{
-		"http://p.example/": "http://p.example/", "http://p.example/en/dataset/trees?x=1": "http://p.example/en/", "http://p.example/data/organization/": "http://p.example/data/",
+		"http://p.example/": "http://p.example/", "http://p.example/en/dataset/trees?x=1": "http://p.example/en/",
+		"http://p.example/data/organization/": "http://p.example/data/",
 	} {
 		if got, ok := portalOf("CKAN 2.10.4", page); !ok || got != want {
 			t.Errorf("%s: %q", page, got)

@@ -10,8 +10,8 @@ import (
 )
 
 // Run begins a campaign, or a new round of one that is finished or stopped. A campaign that runs goes on with what is
-// left, and one that is paused is resumed. Document replaces the one that the campaign has. The error wraps ErrBad if the
-// document is malformed.
+// left, and one that is paused is resumed. Document replaces the one that the campaign has. The error wraps ErrBad if
+// the document is malformed.
 func (s *Store) Run(ctx context.Context, d Document) (c Campaign, err error) {
 	if d, err = d.Normalise(); err != nil {
 		return c, err
@@ -84,8 +84,8 @@ func (s *Store) Resume(ctx context.Context, name string) (Campaign, error) {
 	return s.Get(ctx, name)
 }
 
-// Stop ends a campaign. Its URLs stay in the archive. Those that were never visited are not visited any more; Run begins
-// a new round with them.
+// Stop ends a campaign. Its URLs stay in the archive. Those that were never visited are not visited any more; Run
+// begins a new round with them.
 func (s *Store) Stop(ctx context.Context, name string) (Campaign, error) {
 	return s.change(ctx, name, func(c *Campaign) error {
 		c.State, c.Why, c.Ended = Stopped, "stopped by an order", s.Clock().UTC()
@@ -94,8 +94,8 @@ func (s *Store) Stop(ctx context.Context, name string) (Campaign, error) {
 	})
 }
 
-// GiveUp ends the round of a campaign that cannot go on: all that is left waits for hosts that must not be asked for long.
-// The frontier visits it later.
+// GiveUp ends the round of a campaign that cannot go on: all that is left waits for hosts that must not be asked for
+// long. The frontier visits it later.
 func (s *Store) GiveUp(ctx context.Context, name string) (Campaign, error) {
 	return s.change(ctx, name, func(c *Campaign) error {
 		if c.State == Running {

@@ -29,20 +29,27 @@ type Document struct {
 	API      *webapi.Document  `toml:"api,omitempty" json:"api,omitempty"`           // of KindAPI
 
 	Seeds []string `toml:"seeds,omitempty" json:"seeds,omitempty"`
-	// Scope is what may be requested: "host" (the hosts of the seeds), "domain" (their registered domains), "prefix:URL",
-	// "pattern:REGEXP" over whole URLs. One of them suffices. Default "host".
-	Scope        []string     `toml:"scope,omitempty" json:"scope,omitempty"`
-	Depth        int          `toml:"depth,omitempty" json:"depth,omitempty"`               // links from a seed, at most; default 10
-	Max          int          `toml:"max,omitempty" json:"max,omitempty"`                   // URLs, at most; default 100,000
-	Host         int          `toml:"max-per-host,omitempty" json:"maxPerHost,omitempty"`   // URLs of one host, at most; default Max
-	Accept       string       `toml:"accept,omitempty" json:"accept,omitempty"`             // "rdf" (default), "any", or the value of an Accept field
-	Graphs       bool         `toml:"graphs" json:"graphs"`                                 // of every kind: keep the statements of documents in named graphs
+	// Scope is what may be requested: "host" (the hosts of the seeds), "domain" (their registered domains),
+	// "prefix:URL", "pattern:REGEXP" over whole URLs. One of them suffices. Default "host".
+	Scope []string `toml:"scope,omitempty" json:"scope,omitempty"`
+	Depth int      `toml:"depth,omitempty" json:"depth,omitempty"`             // links from a seed, at most; default 10
+	Max   int      `toml:"max,omitempty" json:"max,omitempty"`                 // URLs, at most; default 100,000
+	Host  int      `toml:"max-per-host,omitempty" json:"maxPerHost,omitempty"` // URLs of one host, at most; default Max
+	// "rdf" (default), "any", or the value of an Accept field
+	Accept string `toml:"accept,omitempty" json:"accept,omitempty"`
+	// of every kind: keep the statements of documents in named graphs
+	Graphs       bool         `toml:"graphs" json:"graphs"`
 	Vocabularies bool         `toml:"vocabularies,omitempty" json:"vocabularies,omitempty"` // follow predicates and classes too
 	Follow       []links.Kind `toml:"follow,omitempty" json:"follow,omitempty"`             // kinds of links to follow; default all
-	Every        string       `toml:"every,omitempty" json:"every,omitempty"`               // how often the documents change, as "168h": a hint for the schedule. Of other kinds: how often a server begins a round
-	Keywords     []string     `toml:"keywords,omitempty" json:"keywords,omitempty"`         // of every kind: what the campaign looks for. Links have scores then, and the best are visited first
-	Entities     []string     `toml:"entities,omitempty" json:"entities,omitempty"`         // names of places and organisations that it looks for
-	Rules        string       `toml:"rules,omitempty" json:"rules,omitempty"`               // rules for pages, in TOML or the YAML of Squirrel; see package scrape
+	// how often the documents change, as "168h": a hint for the schedule. Of other kinds: how often a server begins a
+	// round
+	Every string `toml:"every,omitempty" json:"every,omitempty"`
+	// of every kind: what the campaign looks for. Links have scores then, and the best are visited first
+	Keywords []string `toml:"keywords,omitempty" json:"keywords,omitempty"`
+	// names of places and organisations that it looks for
+	Entities []string `toml:"entities,omitempty" json:"entities,omitempty"`
+	// rules for pages, in TOML or the YAML of Squirrel; see package scrape
+	Rules string `toml:"rules,omitempty" json:"rules,omitempty"`
 	// Weights of the scores of links, pages and sites. They may be changed while the campaign runs.
 	Weights *relevance.Weights `toml:"weights,omitempty" json:"weights,omitempty"`
 }
@@ -217,6 +224,7 @@ func (d Document) sameLinks(e Document) bool {
 	if d.Kind != "" || e.Kind != "" {
 		return d.sameHarvest(e)
 	}
-	return slices.Equal(d.Scope, e.Scope) && slices.Equal(d.Seeds, e.Seeds) && d.Depth == e.Depth && d.Max == e.Max && d.Host == e.Host && d.Graphs == e.Graphs &&
+	return slices.Equal(d.Scope, e.Scope) && slices.Equal(d.Seeds, e.Seeds) && d.Depth == e.Depth && d.Max == e.Max && d.Host == e.Host &&
+		d.Graphs == e.Graphs &&
 		d.Vocabularies == e.Vocabularies && slices.Equal(d.Follow, e.Follow) && d.Rules == e.Rules && d.Accept == e.Accept
 }

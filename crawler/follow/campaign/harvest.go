@@ -42,8 +42,11 @@ func (d Document) Address() string {
 
 // normaliseHarvest is Normalise for campaigns that are harvests.
 func (d Document) normaliseHarvest() (Document, error) {
-	if len(d.Seeds) > 0 || len(d.Scope) > 0 || d.Depth != 0 || d.Max != 0 || d.Host != 0 || d.Accept != "" || d.Vocabularies || len(d.Follow) > 0 || d.Rules != "" {
-		return d, badf("seeds, scope, depth, max, max-per-host, accept, vocabularies, follow and rules are not for a campaign of the kind %s", d.Kind)
+	if len(d.Seeds) > 0 || len(d.Scope) > 0 || d.Depth != 0 || d.Max != 0 || d.Host != 0 || d.Accept != "" || d.Vocabularies ||
+		len(d.Follow) > 0 || d.Rules != "" {
+		return d,
+			badf("seeds, scope, depth, max, max-per-host, accept, vocabularies, follow and rules are not for a campaign of the kind %s",
+				d.Kind)
 	}
 	if d.Kind == KindDiscover {
 		if d.Discover == nil || d.API != nil {
@@ -89,7 +92,8 @@ func (d Document) checkKeywords() error {
 
 // sameHarvest reports whether two documents harvest the same.
 func (d Document) sameHarvest(e Document) bool {
-	return d.Kind == e.Kind && slices.Equal(d.Keywords, e.Keywords) && d.Graphs == e.Graphs && reflect.DeepEqual(d.Discover, e.Discover) && reflect.DeepEqual(d.API, e.API)
+	return d.Kind == e.Kind && slices.Equal(d.Keywords, e.Keywords) && d.Graphs == e.Graphs && reflect.DeepEqual(d.Discover, e.Discover) &&
+		reflect.DeepEqual(d.API, e.API)
 }
 
 // task returns the task of a campaign that is a harvest.
@@ -171,7 +175,8 @@ func (s *Store) DoneHarvest(ctx context.Context, t Task, h Harvested) error {
 func (s *Store) Overdue(ctx context.Context) (due []Campaign, err error) {
 	all, err := s.List(ctx)
 	for _, c := range all {
-		if every, bad := c.Document.period(); bad == nil && every > 0 && c.Document.Harvests() && c.State == Finished && !c.Began.Add(every).After(s.Clock()) {
+		if every, bad := c.Document.period(); bad == nil && every > 0 && c.Document.Harvests() && c.State == Finished &&
+			!c.Began.Add(every).After(s.Clock()) {
 			due = append(due, c)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // URLs of campaigns may be listed by sources, too: by a portal, or with the command add. What campaigns forbid does not
 // hold for these: the archive visits them even if their campaigns are paused or stopped, and wherever they redirect to.
 
-// NoteListedIn notes, in the transaction that registers them, that a source lists seeds. fresh tells which of them no one
-// had registered before. Those that campaigns had so far are made due, since a campaign may have put them off.
+// NoteListedIn notes, in the transaction that registers them, that a source lists seeds. fresh tells which of them no
+// one had registered before. Those that campaigns had so far are made due, since a campaign may have put them off.
 func NoteListedIn(txn *kv.Txn, f *frontier.Frontier, seeds []catalog.Seed, fresh []bool) error {
 	if any, err := exists(txn, []byte{tableReverse}); err != nil || !any {
 		return err
@@ -47,8 +47,8 @@ func NoteListedIn(txn *kv.Txn, f *frontier.Frontier, seeds []catalog.Seed, fresh
 	return f.MakeDueIn(txn, due...)
 }
 
-// noteKnown notes that a source listed those of a campaign's new URLs that were registered before, unless it was another
-// campaign that found them.
+// noteKnown notes that a source listed those of a campaign's new URLs that were registered before, unless it was
+// another campaign that found them.
 func noteKnown(txn *kv.Txn, id campaignID, urls []string, fresh []bool) error {
 	for i, url := range urls {
 		one := found{URL: url}

@@ -168,8 +168,8 @@ func (s *Store) extend(ctx context.Context, id campaignID, f func(*adding) error
 	})
 }
 
-// add adds a URL that is depth links from a seed, by a link of the resource from. It does nothing for URLs that are known
-// and not nearer than before.
+// add adds a URL that is depth links from a seed, by a link of the resource from. It does nothing for URLs that are
+// known and not nearer than before.
 func (a *adding) add(f found, from string, depth int) error {
 	txn := a.txn.KV()
 	m, known, err := getMember(txn, a.id, f.resource)

@@ -8,8 +8,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Portals may have the setting that their files have content graphs (graphs.Store.Want). A visit of such a file reads it
-// as that of a campaign does, but follows no links, and its redirects are limited by no scope.
+// Portals may have the setting that their files have content graphs (graphs.Store.Want). A visit of such a file reads
+// it as that of a campaign does, but follows no links, and its redirects are limited by no scope.
 
 // wantedByPortal reports whether a resource is listed by a portal whose files have graphs, and whether its statements
 // were read before.

@@ -64,7 +64,8 @@ func newScope(d Document) (*scope, error) {
 // domainOf returns the registered domain of a URL, or its host if that is an address or has none.
 func domainOf(u address.URL) string {
 	name, _ := u.Address()
-	if domain, err := publicsuffix.EffectiveTLDPlusOne(strings.TrimSuffix(name, ".")); err == nil && strings.Trim(name, "0123456789.") != "" {
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(strings.TrimSuffix(name, ".")); err == nil &&
+		strings.Trim(name, "0123456789.") != "" {
 		return domain
 	}
 	return name

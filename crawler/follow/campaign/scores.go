@@ -19,10 +19,10 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// A campaign that looks for something visits first what promises it: a URL's priority in the frontier is the score of the
-// best link to it. That is a weighted sum (package relevance) of what the anchor and the address say, of the score of the
-// page and of the site that it is on, and of what the rules for the site's software say of the link (package software).
-// Another document with other keywords or weights changes the priorities of all open URLs.
+// A campaign that looks for something visits first what promises it: a URL's priority in the frontier is the score of
+// the best link to it. That is a weighted sum (package relevance) of what the anchor and the address say, of the score
+// of the page and of the site that it is on, and of what the rules for the site's software say of the link (package
+// software). Another document with other keywords or weights changes the priorities of all open URLs.
 
 // scored reports whether a campaign scores links: whether it says what it looks for.
 func (d Document) scored() bool {
@@ -40,7 +40,8 @@ func (d Document) relevance() relevance.Options {
 
 // sameScores reports whether two documents score alike.
 func (d Document) sameScores(e Document) bool {
-	return d.scored() == e.scored() && slices.Equal(d.Keywords, e.Keywords) && slices.Equal(d.Entities, e.Entities) && d.relevance().Weights == e.relevance().Weights
+	return d.scored() == e.scored() && slices.Equal(d.Keywords, e.Keywords) && slices.Equal(d.Entities, e.Entities) &&
+		d.relevance().Weights == e.relevance().Weights
 }
 
 // Limits of priorities. They have few steps, so that a host's queue has few bands.
@@ -67,8 +68,8 @@ type looked struct {
 	helper *software.Helper
 }
 
-// onPage returns a function for the pages of a document: it notes what scores need of the first, and applies the rules of
-// campaigns. It is nil if there is nothing to do.
+// onPage returns a function for the pages of a document: it notes what scores need of the first, and applies the rules
+// of campaigns. It is nil if there is nothing to do.
 func (v *Visit) onPage(final string, h http.Header) func(context.Context, *html.Node) ([]quad, error) {
 	v.looked = nil
 	rules := v.pageRules(final)

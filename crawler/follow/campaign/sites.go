@@ -68,7 +68,8 @@ func (s *Site) add(p seenPage) {
 		return
 	}
 	s.Best = slices.DeleteFunc(s.Best, func(b Best) bool { return b.URL == p.url })
-	s.Best = append(s.Best, Best{URL: cut(p.url, 2000), Level: p.level, Score: p.score.Value, Why: p.score.Parts[:min(maxWhy, len(p.score.Parts))]})
+	s.Best = append(s.Best, Best{URL: cut(p.url, 2000), Level: p.level, Score: p.score.Value,
+		Why: p.score.Parts[:min(maxWhy, len(p.score.Parts))]})
 	slices.SortStableFunc(s.Best, func(a, b Best) int { return cmp.Compare(b.Score, a.Score) })
 	s.Best = s.Best[:min(maxBest, len(s.Best))]
 }
@@ -97,7 +98,8 @@ func getSite(txn *kv.Txn, id campaignID, host string) (s Site, err error) {
 	return s, nil
 }
 
-// seePage adds the page of a visit to its site. again reports that the campaign has seen it before; it then is not added.
+// seePage adds the page of a visit to its site. again reports that the campaign has seen it before; it then is not
+// added.
 func seePage(txn *kv.Txn, id campaignID, edition int, p seenPage, again bool) (added bool, err error) {
 	host := hostOf(p.url)
 	if host == "" {
@@ -145,8 +147,8 @@ func (s *Store) graphOf(name string) string {
 	return s.Archive.Mint().Base + "campaign?name=" + url.QueryEscape(name)
 }
 
-// describeAfter is by which part the pages of a campaign must have grown before its sites are described again, unless it
-// has come to an end.
+// describeAfter is by which part the pages of a campaign must have grown before its sites are described again, unless
+// it has come to an end.
 const describeAfter = 0.2
 
 // DescribeSites writes what a campaign knows of its sites as a named graph, if that has changed much, or at all and the

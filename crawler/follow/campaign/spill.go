@@ -26,7 +26,8 @@ func (v *Visit) spill(txn *kv.Txn, at membership, c *Campaign, depth int) error 
 		if err != nil {
 			return err
 		}
-		k := key(tableSpilled, at.id[:], resourceKey(v.resource), []byte{byte(c.Edition >> 8), byte(c.Edition), byte(part >> 8), byte(part)})
+		k := key(tableSpilled, at.id[:], resourceKey(v.resource),
+			[]byte{byte(c.Edition >> 8), byte(c.Edition), byte(part >> 8), byte(part)})
 		part++
 		if _, known, err := txn.Get(kv.SpaceCampaigns, k); err != nil {
 			return err

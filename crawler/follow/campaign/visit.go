@@ -50,8 +50,8 @@ type membership struct {
 	counts Counts // of the links of the document
 }
 
-// Begin returns the visit of a resource. It is nil if the resource is in no campaign, and no portal that lists it has the
-// setting that its files have graphs.
+// Begin returns the visit of a resource. It is nil if the resource is in no campaign, and no portal that lists it has
+// the setting that its files have graphs.
 func (s *Store) Begin(ctx context.Context, resource, url string) (v *Visit, err error) {
 	err = s.view(ctx, func(txn *kv.Txn) error {
 		prefix := key(tableReverse, resourceKey(resource))
@@ -125,13 +125,14 @@ func (v *Visit) Held() (why string, forever bool) {
 	return why, forever
 }
 
-// Check is for redirects of the fetch: it refuses targets that are in the scope of no campaign, unless a source lists the
-// URL.
+// Check is for redirects of the fetch: it refuses targets that are in the scope of no campaign, unless a source lists
+// the URL.
 func (v *Visit) Check(target string) error {
 	if v == nil || v.listed || len(v.in) == 0 || v.inScope(target) {
 		return nil
 	}
-	return &fetch.Refused{Outcome: catalog.Blocked, Class: catalog.ErrForbiddenTarget, Why: "redirect to " + target + ": out of the scope of campaign " + v.in[0].c.Document.Name}
+	return &fetch.Refused{Outcome: catalog.Blocked, Class: catalog.ErrForbiddenTarget,
+		Why: "redirect to " + target + ": out of the scope of campaign " + v.in[0].c.Document.Name}
 }
 
 // inScope reports whether a campaign may request a URL.
@@ -142,10 +143,12 @@ func (v *Visit) inScope(url string) bool {
 // Fresh reports whether the document is to be read even if it has not changed, because a campaign has not looked at it
 // since its own document changed, or its portal got the setting after the last visit.
 func (v *Visit) Fresh() bool {
-	return v != nil && (v.portal && !v.seen || slices.ContainsFunc(v.in, func(m membership) bool { return m.active() && m.member.edition < m.c.Edition }))
+	return v != nil && (v.portal && !v.seen ||
+		slices.ContainsFunc(v.in, func(m membership) bool { return m.active() && m.member.edition < m.c.Edition }))
 }
 
-// wantsGraph reports whether a campaign or a portal keeps statements. Those of a campaign follow the versions after it was stopped, too.
+// wantsGraph reports whether a campaign or a portal keeps statements. Those of a campaign follow the versions after it
+// was stopped, too.
 func (v *Visit) wantsGraph() bool {
 	return v.portal || slices.ContainsFunc(v.in, func(m membership) bool { return m.c.Document.Graphs })
 }
@@ -377,8 +380,8 @@ func (v *Visit) record(ctx context.Context, txn archive.Txn, at membership, act 
 	return a.finish()
 }
 
-// Has reports whether a visit of a resource is more than a visit: the resource is in a campaign, or a portal lists it whose
-// files have graphs.
+// Has reports whether a visit of a resource is more than a visit: the resource is in a campaign, or a portal lists it
+// whose files have graphs.
 func (s *Store) Has(resource string) (has bool, err error) {
 	v, err := s.Begin(context.Background(), resource, "")
 	v.Close()

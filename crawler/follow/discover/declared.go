@@ -210,9 +210,11 @@ func (o obedient) Do(req *http.Request) (*http.Response, error) {
 	for hop := 0; ; hop++ {
 		resp, err := o.ask.Do(req)
 		if err != nil && req.Context().Err() == nil && (isSkipped(err) || o.ask.spent >= o.ask.budget) {
-			return &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(err.Error())), Request: req}, nil
+			return &http.Response{StatusCode: http.StatusForbidden, Header: http.Header{},
+				Body: io.NopCloser(strings.NewReader(err.Error())), Request: req}, nil
 		}
-		if err != nil || resp.StatusCode < 300 || resp.StatusCode >= 400 || resp.Header.Get("Location") == "" || hop >= maxHops || req.Method != http.MethodGet {
+		if err != nil || resp.StatusCode < 300 || resp.StatusCode >= 400 || resp.Header.Get("Location") == "" || hop >= maxHops ||
+			req.Method != http.MethodGet {
 			return resp, err
 		}
 		target, err := resolve(req.URL.String(), resp.Header.Get("Location"))

@@ -16,8 +16,10 @@ func TestFilesAreFoundWithoutAskingForThem(t *testing.T) {
 	s := &site{pages: map[string]string{
 		"/":     pageOf("City", "/news", "News", "/data", "Open data"),
 		"/news": pageOf("News", "/a.pdf", "Report"),
-		"/data": `<html lang="de"><head><meta property="og:site_name" content="Stadt"><link rel="license" href="https://creativecommons.org/licenses/by/4.0/"></head>` +
-			`<body><table><tr><td>Trees 2020</td><td><a href="/f/1.csv">Download</a></td></tr><tr><td>x</td><td><a href="/f/2.xlsx?v=1">Budget</a></td></tr></table></body></html>`,
+		"/data": `<html lang="de"><head><meta property="og:site_name" content="Stadt"><link rel="license" ` +
+			`href="https://creativecommons.org/licenses/by/4.0/"></head>` +
+			`<body><table><tr><td>Trees 2020</td><td><a href="/f/1.csv">Download</a></td></tr><tr><td>x</td><td><a ` +
+			`href="/f/2.xlsx?v=1">Budget</a></td></tr></table></body></html>`,
 	}}
 	k, finds := discovered(t, s, "", Options{})
 	if k.files() != "/f/1.csv /f/2.xlsx?v=1" {
@@ -44,19 +46,24 @@ func TestFilesAreFoundWithoutAskingForThem(t *testing.T) {
 		t.Errorf("path %q", path)
 	}
 	f := finds[1]
-	if f.URL != "http://city.example/f/2.xlsx?v=1" || f.Page != "http://city.example/data" || f.Title != "Budget" || f.Requests != 3 || len(f.Path) != 2 || f.Why == "" {
+	if f.URL != "http://city.example/f/2.xlsx?v=1" || f.Page != "http://city.example/data" || f.Title != "Budget" || f.Requests != 3 ||
+		len(f.Path) != 2 || f.Why == "" {
 		t.Errorf("%+v", f)
 	}
 }
 
 func TestRobotsAreObeyedInEverything(t *testing.T) {
 	t.Parallel()
-	s := &site{robots: "User-agent: *\nDisallow: /private\nSitemap: http://city.example/private/sitemap.xml\nSitemap: http://other.example/sitemap.xml", pages: map[string]string{
-		"/": `<html><head><link rel="alternate" type="text/turtle" href="/private/catalog.ttl"></head><body><a href="/private/data.csv">Open data</a><a href="/go">Go</a>` +
-			`<a href="/private/page">Data</a><a href="/bait.csv" style="display: none">Data</a><a href="/bait2.csv" rel="nofollow">Data</a>` +
-			`<a href="http://other.example/data">Data</a><a href="http://sub.city.example/x.csv">x</a></body></html>`,
-		"/go": "->/private/page",
-	}}
+	s := &site{
+		robots: "User-agent: *\nDisallow: /private\nSitemap: http://city.example/private/sitemap.xml\nSitemap: " +
+			"http://other.example/sitemap.xml", pages: map[string]string{
+			"/": `<html><head><link rel="alternate" type="text/turtle" href="/private/catalog.ttl"></head><body><a ` +
+				`href="/private/data.csv">Open data</a><a href="/go">Go</a>` +
+				`<a href="/private/page">Data</a><a href="/bait.csv" style="display: none">Data</a><a href="/bait2.csv" ` +
+				`rel="nofollow">Data</a>` +
+				`<a href="http://other.example/data">Data</a><a href="http://sub.city.example/x.csv">x</a></body></html>`,
+			"/go": "->/private/page",
+		}}
 	k, _ := discovered(t, s, "", Options{})
 	if k.files() != "http://sub.city.example/x.csv" || !slices.Equal(s.asked, []string{"/", "/go"}) {
 		t.Errorf("found %q, asked %q", k.files(), s.asked)
@@ -235,8 +242,12 @@ func TestWhatTheSiteDeclaresComesFirst(t *testing.T) {
 		"/":            pageOf("City", "/news", "News"),
 		"/news":        pageOf("News"),
 		"/sitemap.xml": `application/xml|<sitemapindex><sitemap><loc>http://city.example/s1.xml</loc></sitemap></sitemapindex>`,
-		"/s1.xml":      `application/xml|<urlset><url><loc>http://city.example/open-data/1</loc></url><url><loc>http://city.example/f.csv</loc></url><url><loc>http://city.example/gone</loc></url></urlset>`,
-		"/open-data/1": `<html><body><script type="application/ld+json">{"@context":"https://schema.org/","@type":"Dataset","name":"Trees","license":"CC0","distribution":[{"@type":"DataDownload","contentUrl":"http://city.example/get?id=1","encodingFormat":"text/csv"}]}</script><a href="/get?id=1">get</a></body></html>`,
+		"/s1.xml": `application/xml|<urlset><url><loc>http://city.example/open-data/1</loc></url><url><loc>http://city.example/f.csv` +
+			`</loc></url><url><loc>http://city.example/gone</loc></url></urlset>`,
+		"/open-data/1": `<html><body><script ` +
+			`type="application/ld+json">{"@context":"https://schema.org/","@type":"Dataset","name":"Trees","license":"CC0","distribution"` +
+			`:[{"@type":"DataDownload","contentUrl":"http://city.example/get?id=1","encodingFormat":"text/csv"}]}</script><a ` +
+			`href="/get?id=1">get</a></body></html>`,
 	}}
 	k, _ := discovered(t, s, "", Options{})
 	if got := k.files(); got != "/f.csv /get?id=1" {

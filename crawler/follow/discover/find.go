@@ -148,8 +148,10 @@ func generic(text string) bool {
 }
 
 // genericWords are words of links that name nothing.
-const genericWords = " download downloads herunterladen télécharger telecharger téléchargement stáhnout ke stažení descargar descarga scarica scaricare baixar " +
-	"pobierz letöltés ladda ner hämta last ned lataa descărcați datei file fichier soubor archivo plik here hier ici zde aquí qui als en as " +
+const genericWords = " download downloads herunterladen télécharger telecharger téléchargement stáhnout ke stažení descargar descarga " +
+	"scarica scaricare baixar " +
+	"pobierz letöltés ladda ner hämta last ned lataa descărcați datei file fichier soubor archivo plik here hier ici zde aquí qui als en " +
+	"as " +
 	"csv tsv xls xlsx ods json geojson xml zip kml gml rdf ttl shp kb mb link öffnen open "
 
 // dataset describes a finding as a dataset of the site.

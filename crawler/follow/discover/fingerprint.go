@@ -142,11 +142,12 @@ func Recognise(ctx context.Context, doer harvest.Doer, address string, tried Tri
 	if ctx.Err() != nil {
 		return Finding{Asked: r.asked}, ctx.Err()
 	}
-	return Finding{Asked: r.asked}, fmt.Errorf("%w at %s: its page has no known sign, and none of %d well-known addresses answered", ErrUnknown, address, r.asked-1)
+	return Finding{Asked: r.asked},
+		fmt.Errorf("%w at %s: its page has no known sign, and none of %d well-known addresses answered", ErrUnknown, address, r.asked-1)
 }
 
-// Signs returns what the signs of a portal's page say of its software, without any request: one finding for each kind of
-// which the signs leave no doubt, the most likely first.
+// Signs returns what the signs of a portal's page say of its software, without any request: one finding for each kind
+// of which the signs leave no doubt, the most likely first.
 func Signs(answer harvest.Answer) []Finding {
 	all, err := Rules()
 	root, rootErr := portalapi.Root(answer.URL)

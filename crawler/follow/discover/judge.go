@@ -39,8 +39,8 @@ const (
 	recheck    = 50
 )
 
-// groupOf returns the group of links that answer alike: the same shape of address, and a format named or not. An archive
-// may hold anything, so these are a group of their own.
+// groupOf returns the group of links that answer alike: the same shape of address, and a format named or not. An
+// archive may hold anything, so these are a group of their own.
 func groupOf(l *link) uint64 {
 	shape, _, _ := shapeOf(l.url)
 	switch l.format {
@@ -100,12 +100,19 @@ func (w *walk) judged(l *link, data bool) error {
 const maxGroups = 5000
 
 // dataTypes are media types of data; pages and documents are not.
-var dataTypes = strings.Fields("text/csv text/tab-separated-values application/json application/geo+json application/x-ndjson application/ld+json application/xml text/xml " +
-	"application/zip application/gzip application/x-7z-compressed application/vnd.ms-excel application/vnd.oasis.opendocument.spreadsheet " +
-	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet application/vnd.google-earth.kml+xml application/vnd.google-earth.kmz " +
-	"application/gml+xml application/rdf+xml text/turtle application/n-triples application/n-quads application/trig application/vnd.apache.parquet " +
-	"application/geopackage+sqlite3 application/vnd.sqlite3 application/x-netcdf application/x-hdf application/x-hdf5 application/dbf application/vnd.shp " +
-	"application/vnd.ms-excel.sheet.binary.macroenabled.12 application/vnd.ms-excel.sheet.macroenabled.12 application/topo+json application/gpx+xml")
+var dataTypes = strings.Fields(
+	"text/csv text/tab-separated-values application/json application/geo+json application/x-ndjson application/ld+json application/xml " +
+		"text/xml " +
+		"application/zip application/gzip application/x-7z-compressed application/vnd.ms-excel " +
+		"application/vnd.oasis.opendocument.spreadsheet " +
+		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet application/vnd.google-earth.kml+xml " +
+		"application/vnd.google-earth.kmz " +
+		"application/gml+xml application/rdf+xml text/turtle application/n-triples application/n-quads application/trig " +
+		"application/vnd.apache.parquet " +
+		"application/geopackage+sqlite3 application/vnd.sqlite3 application/x-netcdf application/x-hdf application/x-hdf5 application/dbf " +
+		"application/vnd.shp " +
+		"application/vnd.ms-excel.sheet.binary.macroenabled.12 application/vnd.ms-excel.sheet.macroenabled.12 application/topo+json " +
+		"application/gpx+xml")
 
 // isData reports whether an answer that is not a page is a file of data. Its declared type counts if it says anything,
 // else its name, else its beginning.
@@ -128,7 +135,8 @@ func isData(ctx context.Context, a answer) bool {
 }
 
 const (
-	dataNames  = " csv tsv tab xls xlsx xlsm xlsb ods json jsonl ndjson geojson topojson xml rdf ttl nt nq trig jsonld kml kmz shp gpkg gml gpx dbf parquet sqlite zip gz 7z "
+	dataNames = " csv tsv tab xls xlsx xlsm xlsb ods json jsonl ndjson geojson topojson xml rdf ttl nt nq trig jsonld kml kmz shp gpkg " +
+		"gml gpx dbf parquet sqlite zip gz 7z "
 	otherNames = " pdf doc docx odt rtf ppt pptx odp epub jpg jpeg png gif svg webp mp3 mp4 avi mov js css html htm ics vcf exe "
 )
 

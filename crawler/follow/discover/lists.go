@@ -39,7 +39,8 @@ func (w *walk) list(address, how string) {
 	l := &link{url: address, key: key, from: noPage, path: "list." + how, list: true, seq: w.seq}
 	w.seq++
 	shape, dir, _ := shapeOf(address)
-	l.traits = []int32{w.model.trait(hash("list", how), worth, varianceKind), w.model.trait(hash("list", shape), 0, varianceShape), w.model.trait(hash("list", dir), 0, varianceWord)}
+	l.traits = []int32{w.model.trait(hash("list", how), worth, varianceKind), w.model.trait(hash("list", shape), 0, varianceShape),
+		w.model.trait(hash("list", dir), 0, varianceWord)}
 	w.enqueue(l)
 }
 
@@ -116,7 +117,8 @@ func (w *walk) listed(ctx context.Context, e sitemap.Entry) (files int, next *li
 	if err != nil || !v.Allowed {
 		return 0, nil, err
 	}
-	l := &link{url: hint.URL, key: key, from: noPage, path: "listed", text: e.Title, level: hint.Level, format: hint.Format, file: float32(hint.File), seq: w.seq}
+	l := &link{url: hint.URL, key: key, from: noPage, path: "listed", text: e.Title, level: hint.Level, format: hint.Format,
+		file: float32(hint.File), seq: w.seq}
 	w.seq++
 	w.describe(l, hint)
 	if l.file >= 1 {

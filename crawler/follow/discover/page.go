@@ -71,7 +71,8 @@ func readPage(address, contentType string, body []byte) *pageView {
 
 // describesData reports whether a page may describe datasets in JSON-LD, Microdata or RDFa.
 func describesData(text []byte) bool {
-	return bytes.Contains(text, []byte("schema.org")) && (bytes.Contains(text, []byte("Dataset")) || bytes.Contains(text, []byte("DataCatalog"))) ||
+	return bytes.Contains(text, []byte("schema.org")) &&
+		(bytes.Contains(text, []byte("Dataset")) || bytes.Contains(text, []byte("DataCatalog"))) ||
 		bytes.Contains(text, []byte("ns/dcat#"))
 }
 
@@ -261,7 +262,8 @@ func (r *reader) link(n *html.Node) {
 	case !strings.Contains(rel, " alternate ") && !strings.Contains(rel, " describedby "):
 	case kind == "application/rss+xml" || kind == "application/atom+xml":
 		r.declared(&r.page.feeds, href, kind)
-	case strings.Contains(kind, "turtle") || strings.Contains(kind, "rdf+xml") || strings.Contains(kind, "ld+json") || strings.Contains(kind, "n-triples"):
+	case strings.Contains(kind, "turtle") || strings.Contains(kind, "rdf+xml") || strings.Contains(kind, "ld+json") ||
+		strings.Contains(kind, "n-triples"):
 		r.declared(&r.page.catalogs, href, kind)
 	}
 }

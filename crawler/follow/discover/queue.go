@@ -36,8 +36,8 @@ func (q *queue) push(l *link) (dropped []*link) {
 	return nil
 }
 
-// look computes what a link is worth now. Links that promise hardly anything are alike, so that a desert is crossed in the
-// order of discovery: what was tried in vain looks worse than what is deeper, but says little about it.
+// look computes what a link is worth now. Links that promise hardly anything are alike, so that a desert is crossed in
+// the order of discovery: what was tried in vain looks worse than what is deeper, but says little about it.
 // What the software says is worth nothing comes after them.
 func (q *queue) look(l *link) {
 	l.place = float32(q.place(l.from))

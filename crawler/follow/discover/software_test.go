@@ -10,7 +10,8 @@ import (
 func TestThePortalSaysWhichSoftwareTheSiteRuns(t *testing.T) {
 	t.Parallel()
 	s := &site{pages: map[string]string{
-		"/":     strings.Replace(pageOf("City", "/data", "Open data"), "<head>", `<head><meta name="generator" content="TYPO3 12.4 CMS">`, 1),
+		"/": strings.Replace(pageOf("City", "/data", "Open data"), "<head>", `<head><meta name="generator" content="TYPO3 12.4 CMS">`,
+			1),
 		"/data": pageOf("Data", "/index.php?eID=dumpFile&t=f&f=1&token=a", "Trees (CSV)", "/f/2.csv", "Parks"),
 	}}
 	k, _ := discovered(t, s, "", Options{})

@@ -174,7 +174,8 @@ func (r *run) discover(resumed bool) error {
 	}
 }
 
-// first requests the first page. Its redirect may lead to another host of the same organisation, which is the site then.
+// first requests the first page. Its redirect may lead to another host of the same organisation, which is the site
+// then.
 func (r *run) first() error {
 	scope := r.ask.scope
 	l := &link{url: r.opts.URL, key: keyOf(r.opts.URL), from: noPage, path: "start"}
@@ -266,7 +267,8 @@ func (r *run) keep(now bool) error {
 
 // report hands out the progress.
 func (r *run) report(done bool) {
-	r.src.Tracker.set(Progress{State: r.state, Done: done, Requests: r.ask.spent, Budget: r.ask.budget, Pages: r.read_, Files: len(r.known), Queued: r.queue.len(),
+	r.src.Tracker.set(Progress{State: r.state, Done: done, Requests: r.ask.spent, Budget: r.ask.budget, Pages: r.read_, Files: len(r.known),
+		Queued:   r.queue.len(),
 		Software: names(r.site), Expected: r.expects, Began: r.began, Changed: harvest.Now(r.src.Now)})
 }
 

@@ -101,7 +101,8 @@ func (w *walk) save(reserve int) string {
 
 // state collects the state with at most n links and as many weights.
 func (w *walk) state(reserve, n, weights int) state {
-	s := state{Version: markVersion, Host: w.host, Home: w.home, Name: w.name, Round: w.round, RoundSeq: w.roundSeq, Spent: min(w.ask.spent+reserve, w.opts.Budget), Read: w.read_,
+	s := state{Version: markVersion, Host: w.host, Home: w.home, Name: w.name, Round: w.round, RoundSeq: w.roundSeq,
+		Spent: min(w.ask.spent+reserve, w.opts.Budget), Read: w.read_,
 		Software: w.site, Experts: w.experts, Pace: w.pace, Listings: w.listings, Random: w.random, Again: w.again}
 	for a := range w.ask.met {
 		s.Met = append(s.Met, a)
@@ -122,7 +123,8 @@ func (w *walk) state(reserve, n, weights int) state {
 	slices.SortFunc(links, func(a, b *link) int { return int(a.seq - b.seq) })
 	at := w.reachable(links, &s)
 	for _, l := range links {
-		saved := savedLink{URL: l.url, Text: l.text, Context: l.context, From: at[l.from], Path: l.path, Seq: l.seq, Hops: l.hops, Format: l.format, File: l.file}
+		saved := savedLink{URL: l.url, Text: l.text, Context: l.context, From: at[l.from], Path: l.path, Seq: l.seq, Hops: l.hops,
+			Format: l.format, File: l.file}
 		if l.list {
 			saved.List = w.lists[l.key]
 		}
@@ -175,7 +177,9 @@ func (w *walk) reachable(links []*link, s *state) map[int32]int32 {
 			from = noPage
 		}
 		at[i] = int32(len(s.Pages))
-		s.Pages = append(s.Pages, savedPage{p.url, p.text, p.key, from, p.path, p.template, p.hops, p.depth, p.files, p.level, p.score, p.why, p.below.sum, p.below.n})
+		s.Pages = append(s.Pages,
+			savedPage{p.url, p.text, p.key, from, p.path, p.template, p.hops, p.depth, p.files, p.level, p.score, p.why, p.below.sum,
+				p.below.n})
 		s.Abouts = append(s.Abouts, w.abouts[i])
 	}
 	return at
@@ -268,7 +272,9 @@ func (w *walk) restore(s state) {
 		return p
 	}
 	for i, p := range s.Pages {
-		w.pages = append(w.pages, page{p.URL, p.Text, p.Key, inside(p.From), p.Path, p.Template, p.Hops, p.Depth, p.Files, p.Level, p.Score, p.Why, branch{p.Sum, p.Looked}})
+		w.pages = append(w.pages,
+			page{p.URL, p.Text, p.Key, inside(p.From), p.Path, p.Template, p.Hops, p.Depth, p.Files, p.Level, p.Score, p.Why,
+				branch{p.Sum, p.Looked}})
 		w.abouts = append(w.abouts, s.Abouts[i])
 	}
 	w.model.restore(s.Model)
@@ -313,7 +319,8 @@ func (w *walk) requeue(s savedLink, from int32) {
 		base = w.pages[from].url
 	}
 	hint := w.helper.Link(&w.site, &software.Page{URL: base}, software.Link{URL: s.URL, Text: s.Text, Path: s.Path})
-	l := &link{url: s.URL, key: keyOf(s.URL), text: s.Text, context: s.Context, from: from, path: s.Path, seq: s.Seq, hops: s.Hops, format: s.Format, file: s.File, level: hint.Level}
+	l := &link{url: s.URL, key: keyOf(s.URL), text: s.Text, context: s.Context, from: from, path: s.Path, seq: s.Seq, hops: s.Hops,
+		format: s.Format, file: s.File, level: hint.Level}
 	w.seq = max(w.seq, s.Seq+1)
 	w.describe(l, hint)
 	w.enqueue(l)

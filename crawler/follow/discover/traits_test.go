@@ -7,8 +7,10 @@ import (
 func TestNamesInParametersDoNotTellShapesApart(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][2]string{
-		{"http://c.example/s/x/download?path=%2F2019&files=trees.csv", "http://c.example/s/x/download?path=%2Fmaps%2Fold&files=noise-2016.xlsx"},
-		{"http://c.example/ws1/ows?typeName=ws1%3Aroads_2013_4838&outputFormat=csv", "http://c.example/ws1/ows?typeName=ws1%3Awater&outputFormat=csv"},
+		{"http://c.example/s/x/download?path=%2F2019&files=trees.csv",
+			"http://c.example/s/x/download?path=%2Fmaps%2Fold&files=noise-2016.xlsx"},
+		{"http://c.example/ws1/ows?typeName=ws1%3Aroads_2013_4838&outputFormat=csv",
+			"http://c.example/ws1/ows?typeName=ws1%3Awater&outputFormat=csv"},
 		{"http://c.example/?id=4711", "http://c.example/?id=12"},
 	} {
 		a, _, _ := shapeOf(same[0])

@@ -96,7 +96,8 @@ const (
 
 func newWalk(opts Options, ask *asker, helper *software.Helper, scorer *relevance.Scorer) *walk {
 	w := &walk{opts: opts, ask: ask, helper: helper, scorer: scorer, model: newModel(), seen: map[uint64]*link{}, files: map[uint64]bool{},
-		groups: map[uint64]tally{}, waiting: map[uint64][]*link{}, older: map[uint64]bool{}, byFile: map[uint64]int{}, content: map[uint64]int{}, lists: map[uint64]string{}, random: hash(opts.URL)}
+		groups: map[uint64]tally{}, waiting: map[uint64][]*link{}, older: map[uint64]bool{}, byFile: map[uint64]int{},
+		content: map[uint64]int{}, lists: map[uint64]string{}, random: hash(opts.URL)}
 	w.queue.model, w.queue.place = w.model, w.placeOf
 	w.experts = [numExperts]expert{{Yield: 0.4}, {Yield: 0.3}, {}}
 	return w
@@ -191,7 +192,8 @@ func (w *walk) read(ctx context.Context, l *link, a answer) (float64, error) {
 	seen := &software.Page{URL: a.URL, Status: a.Status, Header: a.Header, Root: view.root}
 	level := w.helper.See(&w.site, seen)
 	at := int32(len(w.pages))
-	p := page{url: a.URL, text: cut(l.text, maxText), key: l.key, from: l.from, path: l.path, template: view.template, hops: l.hops, level: level, score: l.mean, why: w.reason(l)}
+	p := page{url: a.URL, text: cut(l.text, maxText), key: l.key, from: l.from, path: l.path, template: view.template, hops: l.hops,
+		level: level, score: l.mean, why: w.reason(l)}
 	if l.from != noPage {
 		p.depth = min(w.pages[l.from].depth+1, 200)
 	}
@@ -256,7 +258,8 @@ func (w *walk) consider(ctx context.Context, at int32, view *pageView, seen *sof
 	if !inside && !w.near(u.Hostname()) {
 		return 0, nil, nil
 	}
-	hint := w.helper.Link(&w.site, seen, software.Link{URL: x.url, Text: x.text, Rel: x.rel, Path: x.path, Type: x.kind, Download: x.download})
+	hint := w.helper.Link(&w.site, seen,
+		software.Link{URL: x.url, Text: x.text, Rel: x.rel, Path: x.path, Type: x.kind, Download: x.download})
 	if hint.Avoid != "" || hint.URL == "" {
 		return 0, nil, nil
 	}
@@ -281,7 +284,8 @@ func (w *walk) consider(ctx context.Context, at int32, view *pageView, seen *sof
 		w.seen[key] = nil
 		return 0, nil, nil
 	}
-	l := &link{url: hint.URL, key: key, from: at, path: x.path, text: x.text, level: hint.Level, format: hint.Format, file: float32(hint.File), seq: w.seq}
+	l := &link{url: hint.URL, key: key, from: at, path: x.path, text: x.text, level: hint.Level, format: hint.Format,
+		file: float32(hint.File), seq: w.seq}
 	l.context = x.context
 	if l.context == "" {
 		l.context = x.heading

@@ -44,7 +44,8 @@ func (s *Store) Prepare(ctx context.Context, url string, quads []term.Quad) (*Co
 		quads = harvest.Relabelled(quads, BlankPrefix(url))
 	}
 	quads = slices.DeleteFunc(quads, func(q term.Quad) bool {
-		return len(q.S) > maxTerm || len(q.P) > maxTerm || len(q.O) > maxTerm || q.P.Kind() != term.KindIRI || q.O.Kind() == term.KindNone ||
+		return len(q.S) > maxTerm || len(q.P) > maxTerm || len(q.O) > maxTerm || q.P.Kind() != term.KindIRI ||
+			q.O.Kind() == term.KindNone ||
 			q.S.Kind() != term.KindIRI && q.S.Kind() != term.KindBlank
 	})
 	for i := range quads {

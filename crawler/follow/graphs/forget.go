@@ -11,8 +11,8 @@ import (
 )
 
 // Forget removes the graph of the document to which a resource leads if it has the statements of one of some versions,
-// which were withdrawn, even if other resources lead to it, too. The next version of any of them makes a new graph. done is
-// false if there was nothing to remove.
+// which were withdrawn, even if other resources lead to it, too. The next version of any of them makes a new graph.
+// done is false if there was nothing to remove.
 func (s *Store) Forget(txn *triplestore.Txn, resource string, withdrawn map[string]bool) (done bool, err error) {
 	id, r, has, err := tables{s, txn.KV()}.of(resource, withdrawn)
 	if err != nil || !has {
@@ -31,7 +31,8 @@ func (s *Store) Has(resource string, versions map[string]bool) (has bool, err er
 	return has, err
 }
 
-// of returns the graph of the document to which a resource leads; has is false if it is not that of one of some versions.
+// of returns the graph of the document to which a resource leads; has is false if it is not that of one of some
+// versions.
 func (t tables) of(resource string, versions map[string]bool) (id graphID, r record, has bool, err error) {
 	id, known, err := t.leadsTo(resource)
 	if err != nil || !known {
@@ -41,8 +42,8 @@ func (t tables) of(resource string, versions map[string]bool) (id graphID, r rec
 	return id, r, known && versions[r.Version], err
 }
 
-// Purge removes all graphs that have the statements of one of some versions, whoever leads to them, each in a transaction
-// of update, and the parts of contents that no record names. It reads the records of all graphs.
+// Purge removes all graphs that have the statements of one of some versions, whoever leads to them, each in a
+// transaction of update, and the parts of contents that no record names. It reads the records of all graphs.
 func (s *Store) Purge(ctx context.Context, withdrawn map[string]bool, update func(func(*triplestore.Txn) error) error) error {
 	var found []graphID
 	err := s.db.View(func(txn *kv.Txn) error {
@@ -77,8 +78,8 @@ func (s *Store) Purge(ctx context.Context, withdrawn map[string]bool, update fun
 // strayAtOnce is how many parts one transaction deletes.
 const strayAtOnce = 200
 
-// dropAllStray deletes the parts of contents that no record names: Prepare has written them for a visit that was refused, or
-// did not come to its end. Put writes them again if the visit is still in progress.
+// dropAllStray deletes the parts of contents that no record names: Prepare has written them for a visit that was
+// refused, or did not come to its end. Put writes them again if the visit is still in progress.
 func (s *Store) dropAllStray(ctx context.Context) error {
 	for after := []byte(nil); ; {
 		var stray [][]byte

@@ -14,7 +14,8 @@ import (
 func incompressible(n int) (list []term.Quad) {
 	for i := range n {
 		number := (uint64(i) + 1) * 0x9E3779B97F4A7C15
-		list = append(list, term.Quad{S: term.IRI(fmt.Sprintf("http://x.example/%x", number)), P: term.IRI("http://p.example/p"), O: term.String(fmt.Sprintf("%x%x", number*number, number*number*number))})
+		list = append(list, term.Quad{S: term.IRI(fmt.Sprintf("http://x.example/%x", number)), P: term.IRI("http://p.example/p"),
+			O: term.String(fmt.Sprintf("%x%x", number*number, number*number*number))})
 	}
 	return list
 }

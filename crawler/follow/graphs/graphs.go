@@ -267,7 +267,8 @@ func (s *Store) describe(r record) (quads []term.Quad) {
 	}
 	if r.Version != "" {
 		version := term.IRI(s.mint.Version(r.Version))
-		quads = append(quads, term.Quad{S: version, P: term.IRI(arc.Graph), O: graph}, term.Quad{S: graph, P: term.IRI(prov.WasDerivedFrom), O: version})
+		quads = append(quads, term.Quad{S: version, P: term.IRI(arc.Graph), O: graph},
+			term.Quad{S: graph, P: term.IRI(prov.WasDerivedFrom), O: version})
 	}
 	return quads
 }

@@ -114,7 +114,8 @@ func TestAGraphChangesByWhatDiffers(t *testing.T) {
 		t.Errorf("one came, one went: %d changed", n)
 	}
 	text := strings.Join(w.all(), "\n")
-	for _, s := range []string{`<http://archive.example/graph/http://x.example/d: <http://x.example/c <http://p.example/p "3`, "wasDerivedFrom <http://archive.example/api/v1/get/file/id/" + resourceA + "_1"} {
+	for _, s := range []string{`<http://archive.example/graph/http://x.example/d: <http://x.example/c <http://p.example/p "3`,
+		"wasDerivedFrom <http://archive.example/api/v1/get/file/id/" + resourceA + "_1"} {
 		if !strings.Contains(text, s) {
 			t.Errorf("%q is missing in\n%s", s, text)
 		}
@@ -133,7 +134,8 @@ func TestAGraphGoesWithTheLastResourceThatLeadsToIt(t *testing.T) {
 	w.put("http://x.example/d", resourceA, resourceA+"_0", about("a", 1))
 	w.put("http://x.example/d", resourceB, resourceB+"_0", about("a", 1))
 	w.put("http://x.example/e", resourceA, resourceA+"_1", about("a", 1))
-	if text := strings.Join(w.all(), "\n"); !strings.Contains(text, "graph/http://x.example/d: ") || !strings.Contains(text, "graph/http://x.example/e: ") {
+	if text := strings.Join(w.all(), "\n"); !strings.Contains(text, "graph/http://x.example/d: ") ||
+		!strings.Contains(text, "graph/http://x.example/e: ") {
 		t.Errorf("one resource still leads to d:\n%s", text)
 	}
 	w.put("http://x.example/e", resourceB, resourceB+"_1", about("a", 1))
@@ -147,7 +149,8 @@ func TestBlankNodesKeepTheirLabels(t *testing.T) {
 	w := newWorld(t, nil)
 	with := func(label string) []term.Quad {
 		b := term.Blank(label)
-		return []term.Quad{{S: term.IRI("http://x.example/s"), P: term.IRI("http://p.example/at"), O: b}, {S: b, P: term.IRI("http://p.example/lat"), O: term.String("1")}}
+		return []term.Quad{{S: term.IRI("http://x.example/s"), P: term.IRI("http://p.example/at"), O: b},
+			{S: b, P: term.IRI("http://p.example/lat"), O: term.String("1")}}
 	}
 	w.put("http://x.example/d", resourceA, resourceA+"_0", with("n1")...)
 	if n := w.put("http://x.example/d", resourceA, resourceA+"_1", with("other")...); n != 0 {
@@ -178,7 +181,8 @@ func TestGraphsOfOthersAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(_ *kv.Txn, iri string) (bool, error) { return iri == "http://portal.example/", nil })
 	w.put("http://portal.example/", resourceA, resourceA+"_0", about("a", 1))
-	if text := strings.Join(w.all(), "\n"); !strings.Contains(text, "<http://archive.example/graph/http://portal.example/#content: ") || strings.Contains(text, "portal.example/: ") {
+	if text := strings.Join(w.all(), "\n"); !strings.Contains(text, "<http://archive.example/graph/http://portal.example/#content: ") ||
+		strings.Contains(text, "portal.example/: ") {
 		t.Errorf("got\n%s", text)
 	}
 }
@@ -288,7 +292,8 @@ func TestNoRecordIsLeftBehind(t *testing.T) {
 		for j := range b {
 			b[j] = byte('a' + r.IntN(26))
 		}
-		large = append(large, term.Quad{S: term.IRI(fmt.Sprint("http://x.example/", i)), P: term.IRI("http://p.example/p"), O: term.String(string(b))})
+		large = append(large, term.Quad{S: term.IRI(fmt.Sprint("http://x.example/", i)), P: term.IRI("http://p.example/p"),
+			O: term.String(string(b))})
 	}
 	if _, err := w.Prepare(t.Context(), "http://x.example/d", slices.Clone(large[:1500])); err != nil { // as before a crash
 		t.Fatal(err)

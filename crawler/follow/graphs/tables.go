@@ -263,8 +263,8 @@ func (t tables) deleteOthers(id graphID, d digest) error {
 	return err
 }
 
-// setContent stores the parts that Prepare has not written, or that were dropped since, and deletes those of the content
-// before.
+// setContent stores the parts that Prepare has not written, or that were dropped since, and deletes those of the
+// content before.
 func (t tables) setContent(c *Content, before, next record) error {
 	if next.Digest != "" {
 		for i, part := range c.parts {

@@ -20,8 +20,8 @@ const (
 	maxHeaderLinks = 1000
 )
 
-// Header returns the links of Link headers that lead to the same in another syntax, or to a description. base is the URL
-// of the document.
+// Header returns the links of Link headers that lead to the same in another syntax, or to a description. base is the
+// URL of the document.
 func Header(h http.Header, base address.URL) (all []Link) {
 	for _, line := range h.Values("Link") {
 		if len(line) > maxHeaderBytes {

@@ -1,8 +1,8 @@
 // Package links finds the links of a document, and what kind of link each is.
 //
-// Read reads RDF in any syntax, pages with their RDFa, Microdata, JSON-LD and Microformats, feeds and sitemaps, and what is inside
-// archives and compressed files, which counts as said by the document itself. Header reads the Link header. On request,
-// the statements of the document are kept as well.
+// Read reads RDF in any syntax, pages with their RDFa, Microdata, JSON-LD and Microformats, feeds and sitemaps, and
+// what is inside archives and compressed files, which counts as said by the document itself. Header reads the Link
+// header. On request, the statements of the document are kept as well.
 //
 // Documents are hostile: the number and size of links and statements are bounded, decoders are contained, and nothing
 // is fetched. The package does not decide which links are followed.
@@ -50,7 +50,8 @@ const (
 )
 
 // ranks orders kinds, the most telling first.
-var ranks = map[Kind]int{Endpoint: 1, DataDump: 2, Download: 3, Alternate: 4, DescribedBy: 5, SameAs: 6, SeeAlso: 7, Rule: 8, Entry: 9, Object: 10, Subject: 11, Anchor: 12, Class: 13, Predicate: 14}
+var ranks = map[Kind]int{Endpoint: 1, DataDump: 2, Download: 3, Alternate: 4, DescribedBy: 5, SameAs: 6, SeeAlso: 7, Rule: 8, Entry: 9,
+	Object: 10, Subject: 11, Anchor: 12, Class: 13, Predicate: 14}
 
 // Link is a link to another document.
 type Link struct {
@@ -88,13 +89,13 @@ type Options struct {
 	Vocabularies bool   // predicates and classes are links too
 	Quads        int    // statements to keep, at most; 0 keeps none
 	BlankPrefix  string // of the labels of blank nodes, as in rdfio.Options
-	// Many, if not nil, is called once a document has more than ManyQuads statements that are kept. Its error ends Read. The
-	// caller can limit how many large documents are in memory.
+	// Many, if not nil, is called once a document has more than ManyQuads statements that are kept. Its error ends
+	// Read. The caller can limit how many large documents are in memory.
 	Many func(ctx context.Context) error
 	// Context returns contexts of JSON-LD, as in rdfio.Options.
 	Context func(iri string) ([]byte, error)
-	// Page, if not nil, is called with each page, and returns further statements of it. They are kept and counted, but are no
-	// links. Its error becomes a fault of the document.
+	// Page, if not nil, is called with each page, and returns further statements of it. They are kept and counted, but
+	// are no links. Its error becomes a fault of the document.
 	Page    func(ctx context.Context, root *html.Node) ([]term.Quad, error)
 	TempDir string // for inner archives; "" = the system's
 }

@@ -29,7 +29,8 @@ func read(t testing.TB, name, contentType, body string, h http.Header, o Options
 		h = http.Header{}
 	}
 	h.Set("Content-Type", contentType)
-	d, err := Read(t.Context(), Input{URL: "http://a.example/dir/" + name, Name: name, Found: found, Header: h, Size: size, Body: strings.NewReader(body)}, o)
+	d, err := Read(t.Context(),
+		Input{URL: "http://a.example/dir/" + name, Name: name, Found: found, Header: h, Size: size, Body: strings.NewReader(body)}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,8 @@ subject http://f.example/subject
 		t.Errorf("%d statements, %d kept:\n%s", d.Statements, len(d.Quads), told(d))
 	}
 	d = read(t, "x.ttl", "text/turtle", turtle, nil, Options{Vocabularies: true})
-	if !strings.Contains(told(d), "class http://rdfs.org/ns/void\n") || !strings.Contains(told(d), "predicate http://www.w3.org/ns/dcat\n") || d.Quads != nil {
+	if !strings.Contains(told(d), "class http://rdfs.org/ns/void\n") ||
+		!strings.Contains(told(d), "predicate http://www.w3.org/ns/dcat\n") || d.Quads != nil {
 		t.Errorf("with vocabularies:\n%s", told(d))
 	}
 }
@@ -87,7 +89,8 @@ func TestAnArchiveSaysWhatItsMembersSay(t *testing.T) {
 	z := zip.NewWriter(&zipped)
 	for _, name := range []string{"a/readme.txt", "a/data.ttl", "b.csv", "c.nt"} {
 		w, _ := z.Create(name)
-		text := map[string]string{"a/data.ttl": turtle, "b.csv": "a,b\n1,http://csv.example/\n", "c.nt": "_:x <http://p.example/p> <http://g.example/g> .\n"}[name]
+		text := map[string]string{"a/data.ttl": turtle, "b.csv": "a,b\n1,http://csv.example/\n",
+			"c.nt": "_:x <http://p.example/p> <http://g.example/g> .\n"}[name]
 		fmt.Fprint(w, text+"")
 	}
 	z.Close()
@@ -95,7 +98,8 @@ func TestAnArchiveSaysWhatItsMembersSay(t *testing.T) {
 	g.Write([]byte(turtle))
 	g.Close()
 	d := read(t, "x.zip", "application/zip", zipped.String(), nil, Options{Quads: 100})
-	if !strings.Contains(told(d), "object http://g.example/g\n") || !strings.Contains(told(d), "endpoint http://c.example/sparql\n") || strings.Contains(told(d), "csv.example") || d.Statements != 11 {
+	if !strings.Contains(told(d), "object http://g.example/g\n") || !strings.Contains(told(d), "endpoint http://c.example/sparql\n") ||
+		strings.Contains(told(d), "csv.example") || d.Statements != 11 {
 		t.Errorf("a zip, %d statements, %q:\n%s", d.Statements, d.Faults, told(d))
 	}
 	if d = read(t, "x.ttl.gz", "application/octet-stream", packed.String(), nil, Options{}); d.Statements != 10 || len(d.Links) != 6 {
@@ -119,7 +123,8 @@ func TestHDTFilesAreRead(t *testing.T) {
 	t.Parallel()
 	var file bytes.Buffer
 	w := hdt.NewWriter(hdt.WriterOptions{TempDir: t.TempDir()})
-	if err := w.Write(term.Quad{S: term.IRI("http://a.example/s"), P: term.IRI("http://www.w3.org/2000/01/rdf-schema#seeAlso"), O: term.IRI("http://b.example/o")}); err != nil {
+	if err := w.Write(term.Quad{S: term.IRI("http://a.example/s"), P: term.IRI("http://www.w3.org/2000/01/rdf-schema#seeAlso"),
+		O: term.IRI("http://b.example/o")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Finish(t.Context(), &file); err != nil {
@@ -141,7 +146,11 @@ func TestAPageHasAnchorsAlternatesAndStatements(t *testing.T) {
 <script type="application/ld+json">{"@context":{"@vocab":"https://schema.org/","contentUrl":{"@type":"@id"}},"@id":"#d","contentUrl":"/file.csv"}</script></head>
 <body><div class="list wide"><a href="next#top">Next  <b>page</b></a><a rel="nofollow" href="trap">no</a><a href="javascript:x()">x</a><a href="#here">y</a></div>
 <p about="#x" property="http://p.example/p" resource="http://r.example/r"></p></body></html>`
-	d := read(t, "x", "text/html", page, http.Header{"Link": {`</a.css>; rel="stylesheet", <meta.rdf>; rel=describedby; type="application/rdf+xml", <other>; rel="alternate"; anchor="http://z.example/"`}}, Options{Quads: 10})
+	d := read(t, "x", "text/html", page,
+		http.Header{
+			"Link": {
+				`</a.css>; rel="stylesheet", <meta.rdf>; rel=describedby; type="application/rdf+xml", <other>; rel="alternate"; ` +
+					`anchor="http://z.example/"`}}, Options{Quads: 10})
 	want := `described-by http://a.example/dir/meta.rdf
 subject http://a.example/base/
 download http://a.example/file.csv
@@ -161,10 +170,18 @@ anchor http://a.example/base/next
 func TestFeedsAndSitemapsListEntries(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ body, want string }{
-		"atom":    {`<feed xmlns="http://www.w3.org/2005/Atom"><link rel="self" href="http://a.example/feed"/><entry><link href="e1"/><content src="http://b.example/1.csv"/></entry></feed>`, "entry http://a.example/dir/e1\nentry http://b.example/1.csv\n"},
-		"rss":     {`<rss version="2.0"><channel><link>http://a.example/</link><item><link> http://b.example/1 </link><guid>not a link</guid><enclosure url="http://b.example/1.mp3"/></item></channel></rss>`, "entry http://a.example/\nentry http://b.example/1\nentry http://b.example/1.mp3\n"},
-		"sitemap": {`<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://a.example/one</loc></url></urlset>`, "entry http://a.example/one\n"},
-		"xml":     {`<?xml version="1.0"?><catalogue><link>http://a.example/one</link></catalogue>`, ""},
+		"atom": {
+			`<feed xmlns="http://www.w3.org/2005/Atom"><link rel="self" href="http://a.example/feed"/><entry><link href="e1"/><content ` +
+				`src="http://b.example/1.csv"/></entry></feed>`, "entry http://a.example/dir/e1\nentry http://b.example/1.csv\n"},
+		"rss": {
+			`<rss version="2.0"><channel><link>http://a.example/</link><item><link> http://b.example/1 </link><guid>not a ` +
+				`link</guid><enclosure url="http://b.example/1.mp3"/></item></channel></rss>`,
+			"entry http://a.example/\nentry http://b.example/1\nentry http://b.example/1.mp3\n"},
+		"sitemap": {
+			`<?xml version="1.0"?><urlset ` +
+				`xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://a.example/one</loc></url></urlset>`,
+			"entry http://a.example/one\n"},
+		"xml": {`<?xml version="1.0"?><catalogue><link>http://a.example/one</link></catalogue>`, ""},
 	} {
 		if d := read(t, name+".xml", "application/xml", c.body, nil, Options{}); told(d) != c.want {
 			t.Errorf("%s: %q\n%s", name, d.Faults, told(d))
@@ -187,11 +204,14 @@ func TestHostileDocumentsAreBounded(t *testing.T) {
 	if told(d) != "object http://b.example/\n" {
 		t.Errorf("a URL of 1 MB: %d links", len(d.Links))
 	}
-	d = read(t, "x.html", "text/html", "<html><body>"+strings.Repeat("<div><a href='/x'>", 5000)+"</body></html>", http.Header{"Link": {strings.Repeat("<a>; rel=alternate, ", 50_000)}}, Options{})
+	d = read(t, "x.html", "text/html", "<html><body>"+strings.Repeat("<div><a href='/x'>", 5000)+"</body></html>",
+		http.Header{"Link": {strings.Repeat("<a>; rel=alternate, ", 50_000)}}, Options{})
 	if len(d.Links) > 2 {
 		t.Errorf("nested elements: %d links", len(d.Links))
 	}
-	for _, broken := range []string{"<http://a.example/> <http://p.example/> <http://b.example/> .\n<http://a.example/x> <http://p", "<http://a.example/x> <http://p.example/> <http://b.example/> .\nnonsense\n<http://a.example/x> <http://p.example/> <http://c.example/> .\n"} {
+	for _, broken := range []string{"<http://a.example/> <http://p.example/> <http://b.example/> .\n<http://a.example/x> <http://p",
+		"<http://a.example/x> <http://p.example/> <http://b.example/> .\nnonsense\n<http://a.example/x> <http://p.example/> " +
+			"<http://c.example/> .\n"} {
 		if d := read(t, "x.nt", "application/n-triples", broken, nil, Options{}); len(d.Faults) != 1 {
 			t.Errorf("%q: %q", broken, d.Faults)
 		}
@@ -212,7 +232,8 @@ func TestManyStatementsAskForLeave(t *testing.T) {
 	}
 	no := errors.New("no room")
 	o.Many = func(context.Context) error { return no }
-	in := Input{URL: "http://a.example/x", Found: detect.Detection{Type: "application/n-triples"}, Size: int64(b.Len()), Body: strings.NewReader(b.String())}
+	in := Input{URL: "http://a.example/x", Found: detect.Detection{Type: "application/n-triples"}, Size: int64(b.Len()),
+		Body: strings.NewReader(b.String())}
 	if _, err := Read(t.Context(), in, o); !errors.Is(err, no) {
 		t.Errorf("got %v", err)
 	}
@@ -223,7 +244,8 @@ func FuzzRead(f *testing.F) {
 	f.Add("text/html", "<a href=x>y</a><link rel=alternate href=z>", `<x>; rel=meta;;=`)
 	f.Add("application/xml", "<rss><link>http://a.example/</link>", "")
 	f.Fuzz(func(t *testing.T, mediaType, body, header string) {
-		in := Input{URL: "http://a.example/d", Name: "d", Found: detect.Detection{Type: mediaType}, Header: http.Header{"Link": {header}}, Size: int64(len(body)), Body: strings.NewReader(body)}
+		in := Input{URL: "http://a.example/d", Name: "d", Found: detect.Detection{Type: mediaType}, Header: http.Header{"Link": {header}},
+			Size: int64(len(body)), Body: strings.NewReader(body)}
 		d, err := Read(t.Context(), in, Options{Quads: 100, Vocabularies: true, BlankPrefix: "b"})
 		if err != nil {
 			t.Fatal(err)

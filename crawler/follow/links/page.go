@@ -20,7 +20,8 @@ const (
 func (r *reader) page(name string, body io.Reader) {
 	r.files++
 	prefix := r.o.BlankPrefix
-	page, err := webpage.Read(body, webpage.Options{Base: r.self, ContentType: r.in.Header.Get("Content-Type"), BlankPrefix: prefix, Context: r.o.Context})
+	page, err := webpage.Read(body,
+		webpage.Options{Base: r.self, ContentType: r.in.Header.Get("Content-Type"), BlankPrefix: prefix, Context: r.o.Context})
 	if err != nil {
 		r.fault(name, err)
 		return

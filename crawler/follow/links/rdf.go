@@ -45,7 +45,8 @@ func (r *reader) rdf(name string, syntax rdfio.Syntax, body io.Reader) {
 		prefix = r.o.BlankPrefix + "f" + strconv.Itoa(r.files) + "."
 	}
 	src := rdfio.NewSource(body)
-	r.statements(name, rdfio.NewReader(src, syntax, rdfio.Options{Base: r.self, BlankPrefix: prefix, RDF12: true, MendIRIs: true, Context: r.o.Context}), src)
+	r.statements(name, rdfio.NewReader(src, syntax,
+		rdfio.Options{Base: r.self, BlankPrefix: prefix, RDF12: true, MendIRIs: true, Context: r.o.Context}), src)
 }
 
 // hdtMemory is how much of an HDT file is kept in memory.

@@ -25,7 +25,8 @@ func tokens(list []string, text string, limit int) []string {
 	start := -1
 	plain := true
 	for i, r := range text {
-		if r < utf8.RuneSelf && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9') || r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) {
+		if r < utf8.RuneSelf && (r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9') || r >= utf8.RuneSelf &&
+			(unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) {
 			if start < 0 {
 				start, plain = i, true
 			}

@@ -1,9 +1,9 @@
 // Package relevance says how much a page, a site or a link has to do with data, and with what a campaign looks for.
 //
 // The score of a text is a weighted sum, as in ARCOMEM's online analysis: of words that stand for data in 24 languages
-// (words.txt), of the keywords of a campaign, and of entities, which are places and organisations by name. A word counts by
-// where it stands: most in a title, least in running text. Options has the weights and the keywords. A Scorer is made
-// once, never changes, and may be used by several goroutines.
+// (words.txt), of the keywords of a campaign, and of entities, which are places and organisations by name. A word
+// counts by where it stands: most in a title, least in running text. Options has the weights and the keywords. A Scorer
+// is made once, never changes, and may be used by several goroutines.
 //
 // Everything is compared without case and accents. The texts are a stranger's, and only their beginning is looked at.
 package relevance

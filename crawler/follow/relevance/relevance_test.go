@@ -81,7 +81,8 @@ func TestWordsOfDataInManyLanguagesAndSpellings(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	for text, want := range map[string]string{"weiter": next, "Next page": next, "Herunterladen": download, "Impressum": Noise, "Daten": Data, "Hello": ""} {
+	for text, want := range map[string]string{"weiter": next, "Next page": next, "Herunterladen": download, "Impressum": Noise,
+		"Daten": Data, "Hello": ""} {
 		if got := s.Kind(text); got != want {
 			t.Errorf("%q is of kind %q, want %q", text, got, want)
 		}
@@ -111,7 +112,8 @@ func TestScoresAreWeightedSums(t *testing.T) {
 			t.Errorf("%q %s: %+v, want %v", c.anchor, c.address, got, c.want)
 		}
 	}
-	page := s.Page(Page{URL: "https://a.example/umwelt", Title: "Bäume in der Stadt", Headings: []string{"Bäume", "Daten"}, Text: "Hier stehen Bäume, Bäume und Bäume."})
+	page := s.Page(Page{URL: "https://a.example/umwelt", Title: "Bäume in der Stadt", Headings: []string{"Bäume", "Daten"},
+		Text: "Hier stehen Bäume, Bäume und Bäume."})
 	if want := 2 + 1.4 + 0.7 + 0.4; math.Abs(page.Value-want) > 1e-9 {
 		t.Errorf("page: %+v, want %v", page, want)
 	}
@@ -180,8 +182,10 @@ func FuzzScores(f *testing.F) {
 
 func BenchmarkLink(b *testing.B) {
 	s := scorer(b, Options{Keywords: []string{"Bäume", "air quality"}})
-	links := [][2]string{{"Veranstaltungen in der Stadt", "https://a.example/kultur/veranstaltungen"}, {"Datensätze (CSV)", "https://a.example/daten/datensaetze?page=3"},
-		{"Read more about our new park and what it has cost", "https://a.example/2024/03/new-park-opens/"}, {"Στατιστικά στοιχεία", "https://a.example/node/17"}}
+	links := [][2]string{{"Veranstaltungen in der Stadt", "https://a.example/kultur/veranstaltungen"},
+		{"Datensätze (CSV)", "https://a.example/daten/datensaetze?page=3"},
+		{"Read more about our new park and what it has cost", "https://a.example/2024/03/new-park-opens/"},
+		{"Στατιστικά στοιχεία", "https://a.example/node/17"}}
 	b.ReportAllocs()
 	cpu, n := cputime.Used(), 0
 	for b.Loop() {

@@ -75,15 +75,18 @@ func (o Options) Check() error {
 }
 
 func (w Weights) all() map[string]float64 {
-	return map[string]float64{"data": w.Data, "keyword": w.Keyword, "entity": w.Entity, "format": w.Format, "noise": w.Noise, "place": w.Place,
+	return map[string]float64{"data": w.Data, "keyword": w.Keyword, "entity": w.Entity, "format": w.Format, "noise": w.Noise,
+		"place": w.Place,
 		"title": w.Title, "heading": w.Heading, "anchor": w.Anchor, "address": w.Address, "text": w.Text,
 		"page": w.Page, "site": w.Site, "software": w.Software}
 }
 
 // withDefaults returns the weights with defaults in place of zeros.
 func (w Weights) withDefaults() Weights {
-	return Weights{Data: cmp.Or(w.Data, 1), Keyword: cmp.Or(w.Keyword, 2), Entity: cmp.Or(w.Entity, 1), Format: cmp.Or(w.Format, 1), Noise: cmp.Or(w.Noise, -1), Place: w.Place,
-		Title: cmp.Or(w.Title, 1), Heading: cmp.Or(w.Heading, 0.7), Anchor: cmp.Or(w.Anchor, 1), Address: cmp.Or(w.Address, 0.5), Text: cmp.Or(w.Text, 0.2),
+	return Weights{Data: cmp.Or(w.Data, 1), Keyword: cmp.Or(w.Keyword, 2), Entity: cmp.Or(w.Entity, 1), Format: cmp.Or(w.Format, 1),
+		Noise: cmp.Or(w.Noise, -1), Place: w.Place,
+		Title: cmp.Or(w.Title, 1), Heading: cmp.Or(w.Heading, 0.7), Anchor: cmp.Or(w.Anchor, 1), Address: cmp.Or(w.Address, 0.5),
+		Text: cmp.Or(w.Text, 0.2),
 		Page: cmp.Or(w.Page, 0.3), Site: cmp.Or(w.Site, 0.2), Software: cmp.Or(w.Software, 1)}
 }
 
@@ -160,8 +163,8 @@ func (s *Scorer) Word(text string) string {
 	return found
 }
 
-// Kind returns the kind of the first listed word in a text, among Data, Noise, Keyword, Entity, Format, "next" (page of a
-// list) and "download"; "" if there is none.
+// Kind returns the kind of the first listed word in a text, among Data, Noise, Keyword, Entity, Format, "next" (page of
+// a list) and "download"; "" if there is none.
 func (s *Scorer) Kind(text string) string {
 	var space [24]string
 	found := ""

@@ -22,7 +22,8 @@ const (
 )
 
 // formats are the names of formats of data. They count as words of their own only: "json", not "jsonp".
-const formats = "csv xlsx xls ods json geojson jsonld ndjson xml rdf ttl parquet geopackage gpkg shapefile shp kml kmz gml netcdf sdmx arff feather sparql wfs ogc dwca"
+const formats = "csv xlsx xls ods json geojson jsonld ndjson xml rdf ttl parquet geopackage gpkg shapefile shp kml kmz gml netcdf sdmx " +
+	"arff feather sparql wfs ogc dwca"
 
 // term is a word or phrase that is looked for.
 type term struct {
@@ -170,8 +171,8 @@ func (x *index) find(words []string, f func(term, at int)) {
 	}
 }
 
-// better reports whether a term is preferred to another of the same length: what an operator looks for to what is listed,
-// whole words to parts, noise to data.
+// better reports whether a term is preferred to another of the same length: what an operator looks for to what is
+// listed, whole words to parts, noise to data.
 func better(a, b *term) bool { return a.rank() < b.rank() }
 
 func (t *term) rank() int {

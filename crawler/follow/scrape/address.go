@@ -67,7 +67,8 @@ func (p *Page) subject(address string, groups []string, number int) (string, err
 				b.WriteString(url.PathEscape(groups[n]))
 			}
 		default:
-			return "", fmt.Errorf("subject = %q: {%s} is none of {url}, {n}, and the groups of url, {1} to {%d}", p.Subject, name, p.url.NumSubexp())
+			return "", fmt.Errorf("subject = %q: {%s} is none of {url}, {n}, and the groups of url, {1} to {%d}", p.Subject, name,
+				p.url.NumSubexp())
 		}
 		rest = next
 	}

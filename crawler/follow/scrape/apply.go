@@ -77,7 +77,8 @@ func (r *Rules) Apply(ctx context.Context, doc *html.Node, address string) (Resu
 		if count(doc, maxNodes) > maxNodes || deeper(doc, maxDepth) {
 			return Result{Matched: true}, fmt.Errorf("scrape %s: %w", address, ErrTooLarge)
 		}
-		s := &scraping{ctx: ctx, page: p, address: base.String(), base: baseOf(doc, base), groups: groups, seen: map[term.Quad]bool{}, linked: map[string]bool{}}
+		s := &scraping{ctx: ctx, page: p, address: base.String(), base: baseOf(doc, base), groups: groups, seen: map[term.Quad]bool{},
+			linked: map[string]bool{}}
 		s.result.Matched = true
 		s.run(doc)
 		if ctx.Err() != nil {

@@ -207,7 +207,8 @@ func selector(setting, text string) (cascadia.Selector, error) {
 		return nil, fmt.Errorf("%s = %q: %w", setting, text, err)
 	}
 	if effort(text) > maxEffort {
-		return nil, fmt.Errorf("%s = %q: more than %d steps to descendants (a step to siblings by ~ counts as 3); use > where possible", setting, text, maxEffort)
+		return nil, fmt.Errorf("%s = %q: more than %d steps to descendants (a step to siblings by ~ counts as 3); use > where possible",
+			setting, text, maxEffort)
 	}
 	return s, nil
 }
@@ -236,7 +237,8 @@ func effort(text string) (n int) {
 
 // usual has the prefixes that need not be declared.
 var usual = map[string]string{
-	"dcat": "http://www.w3.org/ns/dcat#", "dct": "http://purl.org/dc/terms/", "foaf": "http://xmlns.com/foaf/0.1/", "owl": "http://www.w3.org/2002/07/owl#",
+	"dcat": "http://www.w3.org/ns/dcat#", "dct": "http://purl.org/dc/terms/", "foaf": "http://xmlns.com/foaf/0.1/",
+	"owl": "http://www.w3.org/2002/07/owl#",
 	"rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#", "rdfs": "http://www.w3.org/2000/01/rdf-schema#", "schema": "http://schema.org/",
 	"skos": "http://www.w3.org/2004/02/skos/core#", "xsd": "http://www.w3.org/2001/XMLSchema#",
 }

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the Turtle of testdata")
 
-// The directories of testdata are made-up sites: rules.toml, and pages whose first line is a comment with their address.
-// Beside each page is the Turtle that it gives, with the links to follow as comments.
+// The directories of testdata are made-up sites: rules.toml, and pages whose first line is a comment with their
+// address. Beside each page is the Turtle that it gives, with the links to follow as comments.
 func TestThreeSitesBecomeTriples(t *testing.T) {
 	t.Parallel()
 	sites, err := filepath.Glob("testdata/*/rules.toml")
@@ -144,22 +144,32 @@ func TestTheRulesOfSquirrelAreConverted(t *testing.T) {
         - "b["
       "http://www.w3.org/2000/01/rdf-schema#label": h1
 `))
-	if err != nil || len(rules.Page) != 2 || len(notes) != 2 || !strings.Contains(notes[0], "javascript") || !strings.Contains(notes[1], "b[") {
+	if err != nil || len(rules.Page) != 2 || len(notes) != 2 || !strings.Contains(notes[0], "javascript") ||
+		!strings.Contains(notes[1], "b[") {
 		t.Fatalf("%+v, %q, %v", rules, notes, err)
 	}
-	search, err := rules.ApplyTo(t.Context(), strings.NewReader(`<div class=hits><h4><a href="../details/1">One</a></h4></div><ul class=pages><li><a href="?p=1">1</a><li><a href="?p=2">2</a></ul>`), "text/html; charset=utf-8", "https://www.opendata.example/results/search?q=x")
-	if err != nil || !slices.Equal(search.Links, []string{"https://www.opendata.example/details/1", "https://www.opendata.example/results/search?p=2"}) || len(search.Quads) != 2 {
+	search, err := rules.ApplyTo(t.Context(),
+		strings.NewReader(
+			`<div class=hits><h4><a href="../details/1">One</a></h4></div><ul class=pages><li><a href="?p=1">1</a><li><a `+
+				`href="?p=2">2</a></ul>`), "text/html; charset=utf-8", "https://www.opendata.example/results/search?q=x")
+	if err != nil || !slices.Equal(search.Links,
+		[]string{"https://www.opendata.example/details/1", "https://www.opendata.example/results/search?p=2"}) || len(search.Quads) != 2 {
 		t.Errorf("%+v, %v", search, err)
 	}
-	detail, err := rules.ApplyTo(t.Context(), strings.NewReader(`<h1>Trees</h1><p class=files><a href="/f/trees.csv">as CSV</a> <a href="/f/trees.pdf">as PDF</a>`), "text/html", "http://opendata.example:8080/details/1")
+	detail, err := rules.ApplyTo(t.Context(),
+		strings.NewReader(`<h1>Trees</h1><p class=files><a href="/f/trees.csv">as CSV</a> <a href="/f/trees.pdf">as PDF</a>`), "text/html",
+		"http://opendata.example:8080/details/1")
 	want := []term.Quad{
-		{S: term.IRI("http://opendata.example:8080/details/1"), P: term.IRI("http://schema.org/downloadUrl"), O: term.IRI("http://opendata.example:8080/f/trees.csv")},
-		{S: term.IRI("http://opendata.example:8080/details/1"), P: term.IRI("http://www.w3.org/2000/01/rdf-schema#label"), O: term.String("Trees")},
+		{S: term.IRI("http://opendata.example:8080/details/1"), P: term.IRI("http://schema.org/downloadUrl"),
+			O: term.IRI("http://opendata.example:8080/f/trees.csv")},
+		{S: term.IRI("http://opendata.example:8080/details/1"), P: term.IRI("http://www.w3.org/2000/01/rdf-schema#label"),
+			O: term.String("Trees")},
 	}
 	if err != nil || !slices.Equal(detail.Quads, want) {
 		t.Errorf("%+v, %v", detail, err)
 	}
-	for _, other := range []string{"http://opendata.example.evil.example/details/1", "http://a.example/?http://opendata.example/details/1", "http://opendata.example/"} {
+	for _, other := range []string{"http://opendata.example.evil.example/details/1", "http://a.example/?http://opendata.example/details/1",
+		"http://opendata.example/"} {
 		if r, err := rules.ApplyTo(t.Context(), strings.NewReader("<h1>x</h1>"), "text/html", other); err != nil || r.Matched {
 			t.Errorf("%s: %+v, %v", other, r, err)
 		}
@@ -174,7 +184,8 @@ func TestTheRulesOfSquirrelAreConverted(t *testing.T) {
 func TestSelectorsThatTakeLongAreToldFromOthers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int{
-		"a": 0, " a > b + c, d ": 0, "#x .y a": 2, "a[title='b c']:contains(\"d e\") f": 1, "a ~ b": 3, "a[x~=y]": 0, "li:nth-child(2n + 1) a:not( b )": 1, "p:has( a b )": 2, `a\ b`: 0,
+		"a": 0, " a > b + c, d ": 0, "#x .y a": 2, "a[title='b c']:contains(\"d e\") f": 1, "a ~ b": 3, "a[x~=y]": 0,
+		"li:nth-child(2n + 1) a:not( b )": 1, "p:has( a b )": 2, `a\ b`: 0,
 	} {
 		if got := effort(text); got != want {
 			t.Errorf("%s: %d", text, got)
@@ -216,7 +227,9 @@ func TestWhatTakesLongEnds(t *testing.T) {
 
 func TestAHostilePageIsBounded(t *testing.T) {
 	t.Parallel()
-	rules, err := Read([]byte("[[page]]\nurl = '.'\neach = 'p, x'\nfollow = ['a']\n[[page.value]]\npredicate = 'dct:title'\n[[page.value]]\npredicate = 'dct:source'\nselect = 'a'\niri = true"))
+	rules, err := Read([]byte(
+		"[[page]]\nurl = '.'\neach = 'p, x'\nfollow = ['a']\n[[page.value]]\npredicate = 'dct:title'\n[[page.value]]\npredicate = " +
+			"'dct:source'\nselect = 'a'\niri = true"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,25 +239,31 @@ func TestAHostilePageIsBounded(t *testing.T) {
 	if r, err := apply(strings.Repeat("<p>x", maxThings+1)); err != nil || !r.More || len(r.Quads) != 1 {
 		t.Errorf("many things: %d quads, more %v, %v", len(r.Quads), r.More, err)
 	}
-	if r, err := apply("<p>" + strings.Repeat("<a href='data:x'>", 3) + `<a href="javascript:x()"><a href=":"><a href="http://b.example/a b|c?<d>"><a href="ftp://c.example/">`); err != nil ||
+	if r, err := apply("<p>" + strings.Repeat("<a href='data:x'>", 3) +
+		`<a href="javascript:x()"><a href=":"><a href="http://b.example/a b|c?<d>"><a href="ftp://c.example/">`); err != nil ||
 		!slices.Equal(r.Links, []string{"http://b.example/a%20b%7Cc?%3Cd%3E"}) || len(r.Quads) != 2 {
 		t.Errorf("links: %+v, %v", r, err)
 	}
-	if r, err := apply("<p>a\x00\x01\xffb" + strings.Repeat("y", 3*maxText)); err != nil || !r.More || len(r.Quads) != 1 || len(r.Quads[0].O) > maxText+10 || strings.ContainsAny(string(r.Quads[0].O), "\x00\x01") {
+	if r, err := apply("<p>a\x00\x01\xffb" + strings.Repeat("y", 3*maxText)); err != nil || !r.More || len(r.Quads) != 1 ||
+		len(r.Quads[0].O) > maxText+10 || strings.ContainsAny(string(r.Quads[0].O), "\x00\x01") {
 		t.Errorf("a long text: %d quads, %v", len(r.Quads), err)
 	}
 	if _, err := apply(strings.Repeat("<b>", maxNodes+1)); err == nil {
 		t.Error("a page of too many elements")
 	}
-	if _, err := rules.ApplyTo(t.Context(), strings.NewReader("<p>"+strings.Repeat(" ", MaxPage)), "text/html", "http://a.example/"); !errors.Is(err, ErrTooLarge) {
+	if _, err := rules.ApplyTo(t.Context(), strings.NewReader("<p>"+strings.Repeat(" ", MaxPage)), "text/html",
+		"http://a.example/"); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a long page: %v", err)
 	}
 }
 
 // FuzzApply feeds rules and pages to the package, which must not panic, and must write only terms that are RDF.
 func FuzzApply(f *testing.F) {
-	f.Add("[[page]]\nurl = '.'\nsubject = '{url}#{n}'\neach = 'p'\n[[page.value]]\npredicate = 'dct:title'\nmatch = '(.)'\nreplace = '$1$1'", "<p>a b", "http://a.example/")
-	f.Add("[[page]]\nurl = '(.+)'\nlink = 'a'\nfollow = ['a']\n[[page.value]]\npredicate = 'dct:title'\nauto = true", "<base href=//x><p><a href='%'>a b", "http://a.example/{}")
+	f.Add(
+		"[[page]]\nurl = '.'\nsubject = '{url}#{n}'\neach = 'p'\n[[page.value]]\npredicate = 'dct:title'\nmatch = '(.)'\nreplace = '$1$1'",
+		"<p>a b", "http://a.example/")
+	f.Add("[[page]]\nurl = '(.+)'\nlink = 'a'\nfollow = ['a']\n[[page.value]]\npredicate = 'dct:title'\nauto = true",
+		"<base href=//x><p><a href='%'>a b", "http://a.example/{}")
 	f.Fuzz(func(t *testing.T, rules, page, address string) {
 		r, err := Read([]byte(rules))
 		if err != nil {

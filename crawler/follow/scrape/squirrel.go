@@ -58,7 +58,8 @@ func (c *converter) note(format string, args ...any) {
 func (c *converter) page(name string, n *yaml.Node) *Page {
 	p := &Page{URL: scalar(member(n, "regex"))}
 	if c.domain != "" { // only addresses of the domain and its subdomains, with a match after the host
-		p.URL = `^https?://([^/?#]*\.)?` + regexp.QuoteMeta(strings.TrimPrefix(c.domain, "www.")) + `(:[0-9]+)?[/?#].*?(` + strings.TrimPrefix(p.URL, "/") + `)`
+		p.URL = `^https?://([^/?#]*\.)?` + regexp.QuoteMeta(strings.TrimPrefix(c.domain, "www.")) + `(:[0-9]+)?[/?#].*?(` +
+			strings.TrimPrefix(p.URL, "/") + `)`
 	}
 	if _, err := regexp.Compile(p.URL); err != nil || p.URL == "" {
 		c.note("%s: the expression for its addresses cannot be read", name)

@@ -36,7 +36,8 @@ func (h *Helper) Level(site *Site, page *Page) Level {
 func (h *Helper) rule(site *Site, find func(*ruleset) int) *rule {
 	var best *rule
 	consider := func(set *ruleset) {
-		if i := find(set); i != none && (best == nil || set.rules[i].tier() < best.tier() && (set != h.always || set.rules[i].Level != File)) {
+		if i := find(set); i != none &&
+			(best == nil || set.rules[i].tier() < best.tier() && (set != h.always || set.rules[i].Level != File)) {
 			best = set.rules[i]
 		}
 	}

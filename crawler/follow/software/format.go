@@ -22,11 +22,14 @@ const (
 
 // formats are extensions, and the names by which anchors and parameters call formats.
 var formats = kinds(map[int]string{
-	dataFormat: "csv tsv tab xls xlsx xlsm xlsb ods json jsonl ndjson geojson topojson xml rdf ttl nt nq trig jsonld n3 kml kmz shp gpkg gml gpx dbf " +
-		"parquet feather arrow avro sqlite mdb accdb sav dta sas7bdat px sdmx nc netcdf hdf5 grib fits mat rds rdata fgb tif tiff geotiff las laz " +
+	dataFormat: "csv tsv tab xls xlsx xlsm xlsb ods json jsonl ndjson geojson topojson xml rdf ttl nt nq trig jsonld n3 kml kmz shp gpkg " +
+		"gml gpx dbf " +
+		"parquet feather arrow avro sqlite mdb accdb sav dta sas7bdat px sdmx nc netcdf hdf5 grib fits mat rds rdata fgb tif tiff " +
+		"geotiff las laz " +
 		"shapefile geopackage excel sql dxf dwg ics-data",
 	archiveFormat: "zip gz tgz bz2 xz 7z rar tar zst",
-	otherFormat: "pdf doc docx odt rtf ppt pptx odp epub ps jpg jpeg png gif svg webp bmp ico mp3 mp4 avi mov mkv ogg wav webm m4a css js woff woff2 " +
+	otherFormat: "pdf doc docx odt rtf ppt pptx odp epub ps jpg jpeg png gif svg webp bmp ico mp3 mp4 avi mov mkv ogg wav webm m4a css " +
+		"js woff woff2 " +
 		"ttf eot ics vcf exe msi dmg deb rpm apk jar iso swf eml msg tex",
 })
 
@@ -34,11 +37,16 @@ var formats = kinds(map[int]string{
 var pages = kinds(map[int]string{1: "html htm xhtml shtml php php3 php5 phtml asp aspx jsp jspx jsf do action cgi pl cfm ashx axd"})
 
 // names are the values by which interfaces call formats, where these are not extensions.
-var names = map[string]string{"application/json": "json", "text/csv": "csv", "shape-zip": "zip", "excel2007": "xlsx", "gml2": "gml", "gml3": "gml", "gml32": "gml",
-	"application/geo+json": "geojson", "application/vnd.google-earth.kml+xml": "kml", "application/vnd.google-earth.kml xml": "kml", "kmz": "kmz", "pgeojson": "geojson",
-	"application/vnd.geo+json": "geojson", "application/gml+xml": "gml", "application/xml": "xml", "text/xml": "xml", "application/pdf": "pdf",
-	"application/vnd.ms-excel": "xls", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx", "application/zip": "zip",
-	"application/vnd.oasis.opendocument.spreadsheet": "ods", "application/rdf+xml": "rdf", "text/turtle": "ttl", "application/ld+json": "jsonld",
+var names = map[string]string{"application/json": "json", "text/csv": "csv", "shape-zip": "zip", "excel2007": "xlsx", "gml2": "gml",
+	"gml3": "gml", "gml32": "gml",
+	"application/geo+json": "geojson", "application/vnd.google-earth.kml+xml": "kml", "application/vnd.google-earth.kml xml": "kml",
+	"kmz": "kmz", "pgeojson": "geojson",
+	"application/vnd.geo+json": "geojson", "application/gml+xml": "gml", "application/xml": "xml", "text/xml": "xml",
+	"application/pdf":          "pdf",
+	"application/vnd.ms-excel": "xls", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+	"application/zip": "zip",
+	"application/vnd.oasis.opendocument.spreadsheet": "ods", "application/rdf+xml": "rdf", "text/turtle": "ttl",
+	"application/ld+json":       "jsonld",
 	"text/tab-separated-values": "tsv", "application/geopackage+sqlite3": "gpkg", "application/x-shapefile": "shp", "text/calendar": "ics"}
 
 func kinds(of map[int]string) map[string]int {

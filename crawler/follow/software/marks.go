@@ -189,7 +189,8 @@ func (w *walk) element(n *html.Node, at *where) {
 // anchor counts a link.
 func (w *walk) anchor(n *html.Node, at *where) {
 	href := attribute(n, "href")
-	if href == "" || !at.main || strings.HasPrefix(href, "#") || strings.HasPrefix(href, "javascript:") || strings.HasPrefix(href, "mailto:") {
+	if href == "" || !at.main || strings.HasPrefix(href, "#") || strings.HasPrefix(href, "javascript:") ||
+		strings.HasPrefix(href, "mailto:") {
 		return
 	}
 	text := textOf(n)
@@ -273,7 +274,8 @@ func beside(n *html.Node, classes []string) bool {
 }
 
 // besides are words in the classes and ids of elements outside the main column: menus, banners, footers.
-var besides = []string{"breadcrumb", "crumb", "sidebar", "navbar", "footer", "mainmenu", "main-menu", "menu-item", "site-header", "page-header-nav",
+var besides = []string{"breadcrumb", "crumb", "sidebar", "navbar", "footer", "mainmenu", "main-menu", "menu-item", "site-header",
+	"page-header-nav",
 	"cookie", "skip-link", "tagcloud", "tag-cloud", "share", "social", "language-switch", "widget_"}
 
 // isPager reports whether a class is one that designers give to links between the pages of a list.

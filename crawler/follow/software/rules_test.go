@@ -44,7 +44,8 @@ match = '^/node/\d+$'
 	if site.Software() != "Our CMS" {
 		t.Errorf("%+v", site)
 	}
-	if hint := h.Link(&site, page, Link{URL: host + "/dl/17?view=3"}); hint.File != 0.9 || hint.URL != host+"/dl/17" || hint.Why != "our downloads" {
+	if hint := h.Link(&site, page, Link{URL: host + "/dl/17?view=3"}); hint.File != 0.9 || hint.URL != host+"/dl/17" ||
+		hint.Why != "our downloads" {
 		t.Errorf("%+v", hint)
 	}
 	drupal := Site{Systems: []System{{Name: "Drupal", Weight: Sure}}}
@@ -59,11 +60,13 @@ match = '^/node/\d+$'
 func TestFaultsOfRulesAreNamedWithTheirLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ rules, want string }{
-		{"[[software]]\nname = 'A'\nsigns = [{where = 'smell', match = 'x', weight = 1}]", `line 1: software "A": the sign "smell": expected generator`},
+		{"[[software]]\nname = 'A'\nsigns = [{where = 'smell', match = 'x', weight = 1}]",
+			`line 1: software "A": the sign "smell": expected generator`},
 		{"[[software]]\nname = 'A'\nsigns = [{where = 'css', match = 'a b', weight = 1}]", "is not a selector of one element"},
 		{"[[software]]\nname = 'A'\nsigns = [{where = 'title', match = '(', weight = 1}]", "missing closing )"},
 		{"[[software]]\nsigns = [{where = 'title', match = 'x', weight = 1}]", "the name is missing"},
-		{"[[software]]\nname = 'A'\n\n[[software.page]]\nlevel = 'list'\nmatch = 'x'\n\n[[software.page]]\nlevel = 'lost'\nmatch = 'x'", `line 8: software "A", page 2: the level "lost"`},
+		{"[[software]]\nname = 'A'\n\n[[software.page]]\nlevel = 'list'\nmatch = 'x'\n\n[[software.page]]\nlevel = 'lost'\nmatch = 'x'",
+			`line 8: software "A", page 2: the level "lost"`},
 		{"[[software]]\nname = 'A'\n[[software.page]]\nlevel = 'list'", "line 3: software \"A\", page 1: one of match, segment, param"},
 		{"[[software]]\nname = 'A'\n[[software.page]]\nlevel = 'list'\nmatch = '/Forms/'", "without capital letters"},
 		{"[[software]]\nname = 'A'\n[[software.page]]\nlevel = 'list'\nparam = ['Page']", "without capital letters"},
@@ -119,7 +122,8 @@ func TestFormatsThatAnchorsAndAddressesName(t *testing.T) {
 		{"/x/17", "Report (PDF, 3 MB)", "", "pdf", false, true},
 		{"/x/17", "trees.ods", "", "ods", true, false},
 		{"/x/17", "", "text/csv; charset=utf-8", "csv", true, false},
-		{"/x/17", "Why we publish all of our many tables in the format that is called CSV, and what it is good for in the end", "", "", false, false},
+		{"/x/17", "Why we publish all of our many tables in the format that is called CSV, and what it is good for in the end", "", "",
+			false, false},
 		{"/x/17", "News", "", "", false, false},
 		{"/x/17", "", "text/html", "", false, false},
 	} {

@@ -21,7 +21,8 @@ type ruleset struct {
 }
 
 func newRuleset(systems []system) *ruleset {
-	set := &ruleset{byParam: map[string][]int{}, bySegment: map[string][]int{}, bySteps: map[string][]int{}, byRel: map[string][]int{}, stripped: map[string]bool{}}
+	set := &ruleset{byParam: map[string][]int{}, bySegment: map[string][]int{}, bySteps: map[string][]int{}, byRel: map[string][]int{},
+		stripped: map[string]bool{}}
 	for i := range systems {
 		for j := range systems[i].Page {
 			set.rules = append(set.rules, &systems[i].Page[j])

@@ -72,7 +72,8 @@ func (c *client) call(ctx context.Context, api, name string, query url.Values) (
 			v, err = reply, nil
 		}
 	}
-	if err == nil && !v.Get("success").IsNull() && !v.Get("success").Bool() || err == nil && !v.Get("error").IsNull() && v.Get("result").IsNull() {
+	if err == nil && !v.Get("success").IsNull() && !v.Get("success").Bool() || err == nil && !v.Get("error").IsNull() &&
+		v.Get("result").IsNull() {
 		return loose.Value{}, refusal(name, v.Get("error"), status)
 	}
 	if v.Get("result").IsNull() && v.IsObject() && err == nil {
@@ -92,7 +93,9 @@ func (c *client) send(ctx context.Context, address string, query url.Values) (lo
 	}
 	v, err := client.Get(ctx, address, query)
 	var status *harvest.StatusError
-	if errors.As(err, &status) && (status.Status == http.StatusMethodNotAllowed || status.Status == http.StatusBadRequest && !bytes.Contains(status.Body, []byte("success"))) {
+	if errors.As(err, &status) &&
+		(status.Status == http.StatusMethodNotAllowed || status.Status == http.StatusBadRequest &&
+			!bytes.Contains(status.Body, []byte("success"))) {
 		if posted, postErr := client.Post(ctx, address, body(query)); postErr == nil {
 			c.post = true
 			return posted, nil

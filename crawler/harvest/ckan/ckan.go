@@ -1,10 +1,10 @@
 // Package ckan harvests CKAN and software with the same API, such as DKAN, in all its versions.
 //
-// It requests packages in the order of their last change and continues behind the time of the last one, not by counting:
-// a package that changes meanwhile moves to the end and pushes no other off its page, an interrupted harvest continues
-// where it ended, and the next one asks for changes only. If a portal does not keep that order, pages are counted. If it
-// refuses searches, all packages are listed: with their resources, by name, or through the REST API of the first
-// versions. Deletions are found by the number of packages, by their names, and by a weekly whole harvest.
+// It requests packages in the order of their last change and continues behind the time of the last one, not by
+// counting: a package that changes meanwhile moves to the end and pushes no other off its page, an interrupted harvest
+// continues where it ended, and the next one asks for changes only. If a portal does not keep that order, pages are
+// counted. If it refuses searches, all packages are listed: with their resources, by name, or through the REST API of
+// the first versions. Deletions are found by the number of packages, by their names, and by a weekly whole harvest.
 //
 // https://docs.ckan.org/en/latest/api/ describes the API; the tests show what portals make of it.
 package ckan
@@ -84,7 +84,8 @@ type position struct {
 // positionOf returns the position of a mark, which is the beginning if the mark has no way.
 func positionOf(m portalapi.Mark) position {
 	if m.Get("way") != "" {
-		return position{m.Get("way"), m.Get("since"), m.Get("base"), m.Get("after"), m.Get("top"), m.Get("whole"), m.Int("start"), m.Int("n")}
+		return position{m.Get("way"), m.Get("since"), m.Get("base"), m.Get("after"), m.Get("top"), m.Get("whole"), m.Int("start"),
+			m.Int("n")}
 	}
 	p := position{top: m.Get("top"), whole: m.Get("whole")}
 	if since, ok := harvest.ParseTime(m.Get("since")); ok {

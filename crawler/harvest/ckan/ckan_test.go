@@ -46,8 +46,14 @@ func TestEveryPackageOfAPortalComesOnceWhateverItsQuirks(t *testing.T) {
 		{"search is a page", fake{wrong: map[string]string{"package_search": "<!doctype html><title>Down for maintenance</title>"}}},
 		{"search lists nothing", fake{wrong: map[string]string{"package_search": `{"success":true,"result":{"count":0,"results":[]}}`}}},
 		{"search has no result", fake{wrong: map[string]string{"package_search": `{"success":true,"result":null}`}}},
-		{"search and lists denied", fake{wrong: map[string]string{"package_search": denied, "current_package_list_with_resources": denied}}},
-		{"search by names", fake{wrong: map[string]string{"package_search": `{"success":true,"result":["set-00","set-01","set-02","set-03","set-04","set-05","set-06","set-07","set-08","set-09"]}`}}},
+		{"search and lists denied",
+			fake{wrong: map[string]string{"package_search": denied, "current_package_list_with_resources": denied}}},
+		{
+			"search by names",
+			fake{
+				wrong: map[string]string{
+					"package_search": `{"success":true,"result":["set-00","set-01","set-02","set-03","set-04","set-05","set-06","set-07",` +
+						`"set-08","set-09"]}`}}},
 		{"POST only", fake{before: func(w http.ResponseWriter, r *http.Request) bool {
 			if r.Method == http.MethodPost {
 				q := parseBody(r)
@@ -95,7 +101,8 @@ func TestAPackageThatThePortalFailsToShowIsUnknownAndOneThatItRefusesIsNot(t *te
 		return true
 	}
 	notes, err := portaltest.Harvest(t, f.source(), "")
-	if err != nil || len(notes.Datasets) != 8 || !slices.Equal(notes.Unread, []string{"https://data.example/dataset/set-04"}) || len(notes.Skipped) != 2 {
+	if err != nil || len(notes.Datasets) != 8 || !slices.Equal(notes.Unread, []string{"https://data.example/dataset/set-04"}) ||
+		len(notes.Skipped) != 2 {
 		t.Fatalf("%v, %d packages, unknown %q, skipped %q", err, len(notes.Datasets), notes.Unread, notes.Skipped)
 	}
 }
@@ -185,7 +192,9 @@ func TestPackagesThatChangeMeanwhileAreNeitherLostNorPushOthersOut(t *testing.T)
 				})
 				name := oldest.Get("name").Text()
 				f.packages = slices.DeleteFunc(f.packages, func(v loose.Value) bool { return v.Get("name").Text() == name })
-				f.packages = append(f.packages, parse(fmt.Sprintf(`{"id":%q,"name":%q,"metadata_modified":"2026-02-01T00:00:0%d"}`, oldest.Get("id").Text(), name, searches)))
+				f.packages = append(f.packages,
+					parse(fmt.Sprintf(`{"id":%q,"name":%q,"metadata_modified":"2026-02-01T00:00:0%d"}`, oldest.Get("id").Text(), name,
+						searches)))
 			}
 		}
 		return false
@@ -208,7 +217,8 @@ func TestAPartIsWhatChangedSinceADate(t *testing.T) {
 		t.Fatalf("%v, whole %v, %d packages, next %q", err, notes.Whole, len(notes.Datasets), notes.NextMark)
 	}
 	portaltest.Resumes(t, h)
-	for want, part := range map[string]harvest.Selection{`"lately" is not a date`: {Since: "lately"}, "cannot be narrowed by set=x": {Since: "2026-01-01", Sets: []string{"x"}}} {
+	for want, part := range map[string]harvest.Selection{`"lately" is not a date`: {Since: "lately"},
+		"cannot be narrowed by set=x": {Since: "2026-01-01", Sets: []string{"x"}}} {
 		if _, err := harvest.Select(f.source(), part); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", part, err)
 		}
@@ -219,7 +229,8 @@ func TestABrokenPackageCostsItselfOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{packages: packages(10), poison: "id-06"}
 		notes, err := portaltest.Harvest(t, f.source(), "")
-		if err != nil || len(notes.Datasets) != 9 || len(notes.Skipped) != 1 || !strings.Contains(notes.Skipped[0], "package number 2: ") || !strings.Contains(notes.Skipped[0], "500") {
+		if err != nil || len(notes.Datasets) != 9 || len(notes.Skipped) != 1 || !strings.Contains(notes.Skipped[0], "package number 2: ") ||
+			!strings.Contains(notes.Skipped[0], "500") {
 			t.Fatalf("%v, %d packages, skipped %q", err, len(notes.Datasets), notes.Skipped)
 		}
 	})
@@ -241,14 +252,17 @@ func TestWhatIsWrongIsSaidInOneSentenceAndWhatWasGoodIsKept(t *testing.T) {
 			return true
 		}
 	}
-	half := `{"success":true,"result":{"count":10,"results":[{"id":"id-20","name":"set-20","metadata_modified":"2026-01-05T00:00:00"},{"id":"x","na`
+	half := `{"success":true,"result":{"count":10,"results":[{"id":"id-20","name":"set-20","metadata_modified":"2026-01-05T00:00:00"},{"i` +
+		`d":"x","na`
 	for _, c := range []struct {
 		about, want string
 		fake        fake
 		kept        int
 	}{
-		{"a login page later", "answered with a login page instead of JSON", fake{before: later(`<html><form><input type="password"></form></html>`, 200)}, 7},
-		{"a page later", `answered with a web page ("Zürich öffnet") instead of JSON`, fake{before: later("<html><head><title>Zürich\n öffnet</title>", 200)}, 7},
+		{"a login page later", "answered with a login page instead of JSON",
+			fake{before: later(`<html><form><input type="password"></form></html>`, 200)}, 7},
+		{"a page later", `answered with a web page ("Zürich öffnet") instead of JSON`,
+			fake{before: later("<html><head><title>Zürich\n öffnet</title>", 200)}, 7},
 		{"half a JSON later", "breaks off after", fake{before: later(half, 200)}, 8},
 		{"gone later", "410 Gone", fake{before: later("", 410)}, 7},
 		{"not a portal at all", "404 Not Found", fake{apis: []string{"/none/"}}, 0},
@@ -266,7 +280,8 @@ func TestWhatIsWrongIsSaidInOneSentenceAndWhatWasGoodIsKept(t *testing.T) {
 	} {
 		c.fake.packages = packages(10)
 		notes, err := portaltest.Harvest(t, c.fake.source(), "")
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || len(notes.Datasets) != c.kept || notes.NextMark != "" {
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || len(notes.Datasets) != c.kept ||
+			notes.NextMark != "" {
 			t.Errorf("%s: %d packages, %v", c.about, len(notes.Datasets), err)
 		}
 	}
@@ -282,7 +297,8 @@ func TestAPortalThatCountsPackagesAndReturnsNoneSaysBoth(t *testing.T) {
 	for _, n := range []int{10, 10_000} { // on one page, and on several
 		counts.wrong["package_search"] = fmt.Sprintf(`{"success":true,"result":{"count":%d,"results":[]}}`, n)
 		notes, err := portaltest.Harvest(t, counts.source(), "")
-		if want := fmt.Sprintf("the portal says that it lists %d packages but returned 0", n); err != nil || len(notes.Unread) != 1 || !slices.Contains(notes.Skipped, want) {
+		if want := fmt.Sprintf("the portal says that it lists %d packages but returned 0", n); err != nil || len(notes.Unread) != 1 ||
+			!slices.Contains(notes.Skipped, want) {
 			t.Errorf("%v; %q, %q", err, notes.Unread, notes.Skipped)
 		}
 	}
@@ -328,7 +344,10 @@ func TestFieldsAreFoundWhereverPortalsPutThem(t *testing.T) {
 		parse(`{"id":"3","name":"austria","title":"Bäume","tags":"wrong","extras":[{"key":"begin_datetime","value":"2015-01-01T00:00:00"},{"key":"geographic_bbox","value":"POLYGON ((16.18 48.11, 16.57 48.11, 16.57 48.32, 16.18 48.32, 16.18 48.11))"},
 			{"key":"geographic_toponym","value":"Wien"},{"key":"update_frequency","value":"jährlich"},{"key":"theme","value":"[\"http://a.example/t1\", \"http://a.example/t2\"]"},{"key":"","value":1},null,7],
 			"organization":{"name":"wien","title":"Stadt Wien"},"author":"Ann","author_email":"mailto:ann@example.org","resources":{"url":"www.wien.example/no-list.csv"}}`),
-		parse(`{"id":"4","name":"wrong everywhere","title":["x"],"notes":7,"extras":"no","tags":{"a":1},"groups":null,"organization":"org","resources":"none","spatial":{"type":7},"temporal":{"x":[]},"license_id":[],"private":"no"}`),
+		parse(
+			`{"id":"4","name":"wrong ` +
+				`everywhere","title":["x"],"notes":7,"extras":"no","tags":{"a":1},"groups":null,"organization":"org","resources":"none","` +
+				`spatial":{"type":7},"temporal":{"x":[]},"license_id":[],"private":"no"}`),
 	}}
 	notes, err := portaltest.Harvest(t, f.source(), "")
 	if err != nil {
@@ -338,7 +357,10 @@ func TestFieldsAreFoundWhereverPortalsPutThem(t *testing.T) {
 }
 
 func FuzzPackages(f *testing.F) {
-	f.Add([]byte(`{"id":"1","name":"a","title":{"de":"x"},"extras":[{"key":"k","value":"[1]"}],"tags":[{"name":"t"}],"resources":[{"url":"u","size":"1","hash":"md5:0"}],"spatial":"{\"type\":\"Point\",\"coordinates\":[1,2]}"}`))
+	f.Add(
+		[]byte(
+			`{"id":"1","name":"a","title":{"de":"x"},"extras":[{"key":"k","value":"[1]"}],"tags":[{"name":"t"}],"resources":[{"url":"u","` +
+				`size":"1","hash":"md5:0"}],"spatial":"{\"type\":\"Point\",\"coordinates\":[1,2]}"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		v, err := loose.Parse(text)
 		if err != nil {

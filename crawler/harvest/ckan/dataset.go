@@ -83,16 +83,17 @@ func dataset(root string, v loose.Value) harvest.Dataset {
 		Publisher:   publisher(root, p),
 		Creators:    creators(p),
 		Contact:     contact(p),
-		Frequency:   p.text("frequency", "accrual_periodicity", "accrualPeriodicity", "update_frequency", "updateFrequency", "frequency_of_update", "periodicity", "frequency-of-update"),
-		Issued:      p.text("issued", "date_released", "release_date", "publication_date", "metadata_created"),
-		Modified:    p.text("modified", "date_updated", "last_modified", "metadata_modified"),
-		Spatial:     places(p),
-		Temporal:    periods(p),
-		Language:    portalapi.Words(p.field("language", "languages", "metadata_language")),
-		Version:     p.text("version", "dcat_version"),
-		Conforms:    portalapi.Links(p.field("conforms_to")),
-		IsPartOf:    series(root, p),
-		Extras:      map[string]string{},
+		Frequency: p.text("frequency", "accrual_periodicity", "accrualPeriodicity", "update_frequency", "updateFrequency",
+			"frequency_of_update", "periodicity", "frequency-of-update"),
+		Issued:   p.text("issued", "date_released", "release_date", "publication_date", "metadata_created"),
+		Modified: p.text("modified", "date_updated", "last_modified", "metadata_modified"),
+		Spatial:  places(p),
+		Temporal: periods(p),
+		Language: portalapi.Words(p.field("language", "languages", "metadata_language")),
+		Version:  p.text("version", "dcat_version"),
+		Conforms: portalapi.Links(p.field("conforms_to")),
+		IsPartOf: series(root, p),
+		Extras:   map[string]string{},
 	}
 	if len(d.Title) == 0 {
 		d.Title = []harvest.Text{{Value: p.First("name", "id").Text()}}
@@ -115,7 +116,8 @@ func dataset(root string, v loose.Value) harvest.Dataset {
 func publisher(root string, p pack) harvest.Agent {
 	a := portalapi.Agent(p.field("publisher"))
 	if name := harvest.FirstText(p.texts("publisher_name")); name != "" {
-		a = harvest.Agent{Name: name, Email: portalapi.Email(p.text("publisher_email")), URL: p.text("publisher_url"), Type: p.text("publisher_type")}
+		a = harvest.Agent{Name: name, Email: portalapi.Email(p.text("publisher_email")), URL: p.text("publisher_url"),
+			Type: p.text("publisher_type")}
 	}
 	if iri := p.text("publisher_uri"); portalapi.IsLink(iri) {
 		a.IRI = iri
@@ -167,7 +169,8 @@ func themes(p pack) []string {
 }
 
 func identifiers(p pack) []string {
-	return unique(p.field("identifier", "guid").Texts(), p.Get("id").Texts(), portalapi.Links(p.field("alternate_identifier")), p.field("doi").Texts())
+	return unique(p.field("identifier", "guid").Texts(), p.Get("id").Texts(), portalapi.Links(p.field("alternate_identifier")),
+		p.field("doi").Texts())
 }
 
 // unique returns the elements of all lists, each once.
@@ -195,10 +198,12 @@ func places(p pack) []harvest.Place {
 	if len(all) == 0 {
 		all = portalapi.Places(p.field("bbox", "geographic_bbox", "spatial_bbox"))
 	}
-	if box := portalapi.Box(p.field("bbox-west-long"), p.field("bbox-south-lat"), p.field("bbox-east-long"), p.field("bbox-north-lat")); box != nil && len(all) == 0 {
+	if box := portalapi.Box(p.field("bbox-west-long"), p.field("bbox-south-lat"), p.field("bbox-east-long"),
+		p.field("bbox-north-lat")); box != nil && len(all) == 0 {
 		all = []harvest.Place{{Box: box}}
 	}
-	named := harvest.Place{IRI: p.text("spatial_uri", "geonames_url"), Name: harvest.FirstText(p.texts("spatial_text", "geographic_toponym", "geographic_coverage"))}
+	named := harvest.Place{IRI: p.text("spatial_uri", "geonames_url"),
+		Name: harvest.FirstText(p.texts("spatial_text", "geographic_toponym", "geographic_coverage"))}
 	if named.IRI != "" || named.Name != "" {
 		if len(all) == 1 && all[0].IRI == "" && all[0].Name == "" {
 			all[0].IRI, all[0].Name = named.IRI, named.Name
@@ -214,8 +219,10 @@ func periods(p pack) []harvest.Period {
 		return all
 	}
 	one := harvest.Period{
-		Start: p.text("temporal_start", "begin_datetime", "temporal_coverage_from", "temporal_coverage-from", "time_period_coverage_start", "temporal-extent-begin"),
-		End:   p.text("temporal_end", "end_datetime", "temporal_coverage_to", "temporal_coverage-to", "time_period_coverage_end", "temporal-extent-end"),
+		Start: p.text("temporal_start", "begin_datetime", "temporal_coverage_from", "temporal_coverage-from", "time_period_coverage_start",
+			"temporal-extent-begin"),
+		End: p.text("temporal_end", "end_datetime", "temporal_coverage_to", "temporal_coverage-to", "time_period_coverage_end",
+			"temporal-extent-end"),
 	}
 	if one == (harvest.Period{}) {
 		return nil
@@ -269,7 +276,8 @@ func distribution(root string, v loose.Value, d harvest.Dataset) (harvest.Distri
 	return dist, state == "" || state == "active"
 }
 
-// checksum returns a checksum and its algorithm, as declared or as its length implies. Both are "" if they do not match.
+// checksum returns a checksum and its algorithm, as declared or as its length implies. Both are "" if they do not
+// match.
 func checksum(hash, declared string) (string, string) {
 	if alg, rest, found := strings.Cut(hash, ":"); found {
 		hash, declared = rest, alg

@@ -29,7 +29,8 @@ type fake struct {
 }
 
 func (f *fake) source() portalapi.Harvester {
-	return New(portalapi.Source{URL: "https://data.example/", HTTP: &portaltest.Web{Handler: f}, Rows: 4, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
+	return New(portalapi.Source{URL: "https://data.example/", HTTP: &portaltest.Web{Handler: f}, Rows: 4,
+		Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +65,9 @@ func (f *fake) act(w http.ResponseWriter, r *http.Request, action string) {
 	}
 	switch action {
 	case "status_show":
-		fmt.Fprint(w, `{"success":true,"result":{"site_title":"Data of Example","site_description":"All of it","ckan_version":"2.10.4","locale_default":"en"}}`)
+		fmt.Fprint(w,
+			`{"success":true,"result":{"site_title":"Data of Example","site_description":"All of `+
+				`it","ckan_version":"2.10.4","locale_default":"en"}}`)
 	case "package_search":
 		f.search(w, r)
 	case "package_list":
@@ -95,12 +98,14 @@ func (f *fake) search(w http.ResponseWriter, r *http.Request) {
 	found := slices.Clone(f.packages)
 	if f.badSort && r.URL.Query().Get("sort") != "" {
 		w.WriteHeader(http.StatusConflict)
-		fmt.Fprint(w, `{"success":false,"error":{"__type":"Search Query Error","message":"Search Query is invalid: 'Unable to sort by field'"}}`)
+		fmt.Fprint(w,
+			`{"success":false,"error":{"__type":"Search Query Error","message":"Search Query is invalid: 'Unable to sort by field'"}}`)
 		return
 	}
 	if r.URL.Query().Get("sort") == "metadata_modified asc, id asc" && !f.noSort {
 		slices.SortStableFunc(found, func(a, b loose.Value) int {
-			return strings.Compare(a.Get("metadata_modified").Text()+a.Get("id").Text(), b.Get("metadata_modified").Text()+b.Get("id").Text())
+			return strings.Compare(a.Get("metadata_modified").Text()+a.Get("id").Text(),
+				b.Get("metadata_modified").Text()+b.Get("id").Text())
 		})
 	}
 	if from, ok := strings.CutPrefix(r.URL.Query().Get("fq"), "metadata_modified:["); ok && !f.noFilter {
@@ -146,8 +151,12 @@ func packages(n int) []loose.Value {
 	var list []loose.Value
 	for i := range n {
 		changed := time.Date(2026, 1, 1, 0, (i*7)%n, 0, 0, time.UTC)
-		list = append(list, parse(fmt.Sprintf(`{"id":"id-%02d","name":"set-%02d","title":"Set %d","metadata_modified":"%s","state":"active","resources":[{"id":"r","url":"https://data.example/%d.csv","format":"CSV"}]}`,
-			i, i, i, changed.Format("2006-01-02T15:04:05.000000"), i)))
+		list = append(list, parse(
+			fmt.Sprintf(
+				`{"id":"id-%02d","name":"set-%02d","title":"Set `+
+					`%d","metadata_modified":"%s","state":"active","resources":[{"id":"r","url":"https://data.example/%d.csv","format":"C`+
+					`SV"}]}`,
+				i, i, i, changed.Format("2006-01-02T15:04:05.000000"), i)))
 	}
 	return list
 }

@@ -20,7 +20,8 @@ const step = 20
 // current requests lists of packages with their resources.
 func (c *client) current(ctx context.Context, at *position) error {
 	for at.n < maxListed {
-		result, err := c.action(ctx, "current_package_list_with_resources", url.Values{"limit": {fmt.Sprint(min(c.Source.Rows, 100))}, "offset": {fmt.Sprint(at.start)}})
+		result, err := c.action(ctx, "current_package_list_with_resources",
+			url.Values{"limit": {fmt.Sprint(min(c.Source.Rows, 100))}, "offset": {fmt.Sprint(at.start)}})
 		if err != nil && at.n == 0 && ctx.Err() == nil {
 			return hostOrWay(err)
 		}
@@ -100,7 +101,8 @@ func (c *client) rest(ctx context.Context, at *position) error {
 }
 
 // emitNamed hands over the packages of a list, in the order of names, from the first one after the position on.
-func (c *client) emitNamed(ctx context.Context, names []string, at *position, show func(context.Context, string) (loose.Value, error)) error {
+func (c *client) emitNamed(ctx context.Context, names []string, at *position,
+	show func(context.Context, string) (loose.Value, error)) error {
 	if len(names) == 0 {
 		return &unusable{errEmpty}
 	}

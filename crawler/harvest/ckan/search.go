@@ -220,7 +220,8 @@ func (c *client) emit(r loose.Value, at *position) error {
 func refusesSort(err error) bool {
 	var no *refused
 	var status *harvest.StatusError
-	return errors.As(err, &no) && no.status != http.StatusForbidden || errors.As(err, &status) && (status.Status == http.StatusBadRequest || status.Status == http.StatusConflict)
+	return errors.As(err, &no) && no.status != http.StatusForbidden || errors.As(err, &status) &&
+		(status.Status == http.StatusBadRequest || status.Status == http.StatusConflict)
 }
 
 // isTooMuch reports whether a smaller page may succeed.
@@ -228,7 +229,8 @@ func isTooMuch(err error) bool {
 	var status *harvest.StatusError
 	var no *refused
 	var broken *loose.Error
-	return errors.As(err, &status) && status.Status >= 500 || errors.As(err, &no) && no.status >= 500 || errors.As(err, &broken) || errors.Is(err, harvest.ErrTooLong)
+	return errors.As(err, &status) && status.Status >= 500 || errors.As(err, &no) && no.status >= 500 || errors.As(err, &broken) ||
+		errors.Is(err, harvest.ErrTooLong)
 }
 
 // hostOrWay makes err unusable if it concerns the way, not the host.

@@ -90,7 +90,8 @@ func (a *answer) envelope(start *xml.StartElement) {
 		return
 	}
 	e := &loose.Element{Attrs: start.Attr}
-	a.matched, a.returned, a.next = number(e.Attr("numberOfRecordsMatched")), number(e.Attr("numberOfRecordsReturned")), number(e.Attr("nextRecord"))
+	a.matched, a.returned, a.next = number(e.Attr("numberOfRecordsMatched")), number(e.Attr("numberOfRecordsReturned")),
+		number(e.Attr("nextRecord"))
 }
 
 // part reads an element of an answer. It returns false for unknown elements.

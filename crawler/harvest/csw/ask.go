@@ -74,7 +74,8 @@ func refused(err error) bool {
 }
 
 func (c *client) query(start int) string {
-	query := url.Values{"service": {"CSW"}, "version": {"2.0.2"}, "request": {"GetRecords"}, "resultType": {"results"}, "elementSetName": {"full"}, "typeNames": {c.types()},
+	query := url.Values{"service": {"CSW"}, "version": {"2.0.2"}, "request": {"GetRecords"}, "resultType": {"results"},
+		"elementSetName": {"full"}, "typeNames": {c.types()},
 		"outputSchema": {c.Mark.Get("schema")}, "startPosition": {strconv.Itoa(start)}, "maxRecords": {strconv.Itoa(c.Source.Rows)}}
 	if since := c.Mark.Get("since"); since != "" {
 		query.Set("constraintLanguage", "CQL_TEXT")
@@ -101,7 +102,9 @@ func (c *client) body(start int) string {
 	xml.EscapeText(&b, []byte(c.Mark.Get("schema"))) // cannot fail
 	fmt.Fprintf(&b, `"><csw:Query typeNames="%s"><csw:ElementSetName>full</csw:ElementSetName>`, c.types())
 	if since := c.Mark.Get("since"); since != "" {
-		b.WriteString(`<csw:Constraint version="1.1.0"><ogc:Filter><ogc:PropertyIsGreaterThanOrEqualTo><ogc:PropertyName>modified</ogc:PropertyName><ogc:Literal>`)
+		b.WriteString(
+			`<csw:Constraint ` +
+				`version="1.1.0"><ogc:Filter><ogc:PropertyIsGreaterThanOrEqualTo><ogc:PropertyName>modified</ogc:PropertyName><ogc:Literal>`)
 		xml.EscapeText(&b, []byte(since))
 		b.WriteString(`</ogc:Literal></ogc:PropertyIsGreaterThanOrEqualTo></ogc:Filter></csw:Constraint>`)
 	}

@@ -21,8 +21,8 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// New returns the harvester of one catalog. The URL is that of the service, its capabilities, or a saved answer. The marks
-// have one more word, schema: the schema of the records.
+// New returns the harvester of one catalog. The URL is that of the service, its capabilities, or a saved answer. The
+// marks have one more word, schema: the schema of the records.
 func New(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{Kind: "csw", Rows: 50, Run: run, Count: count}, s)
 }
@@ -36,7 +36,8 @@ func run(ctx context.Context, h *portalapi.Harvest) error {
 	return c.harvest(ctx)
 }
 
-// count asks for one record: with it, the service says how many it has. Selecting hits alone is less widely implemented.
+// count asks for one record: with it, the service says how many it has. Selecting hits alone is less widely
+// implemented.
 func count(ctx context.Context, h *portalapi.Harvest) (int, bool) {
 	base, err := service(h.Source.URL)
 	if err != nil {
@@ -65,7 +66,8 @@ func service(address string) (string, error) {
 	query := u.Query()
 	for name := range query {
 		switch strings.ToLower(name) {
-		case "service", "version", "acceptversions", "request", "typenames", "resulttype", "elementsetname", "outputschema", "outputformat", "startposition", "maxrecords", "id":
+		case "service", "version", "acceptversions", "request", "typenames", "resulttype", "elementsetname", "outputschema", "outputformat",
+			"startposition", "maxrecords", "id":
 			query.Del(name)
 		}
 	}

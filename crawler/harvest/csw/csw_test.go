@@ -45,13 +45,18 @@ func (c *catalog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			<ows:OperationsMetadata><ows:Operation name="GetRecords"><ows:Parameter name="outputSchema">%s</ows:Parameter></ows:Operation></ows:OperationsMetadata></csw:Capabilities>`, c.schemas)
 		return
 	} else if c.onlyPost {
-		fmt.Fprint(w, `<ows:ExceptionReport xmlns:ows="http://www.opengis.net/ows"><ows:Exception exceptionCode="OperationNotSupported"><ows:ExceptionText>POST only.</ows:ExceptionText></ows:Exception></ows:ExceptionReport>`)
+		fmt.Fprint(w,
+			`<ows:ExceptionReport xmlns:ows="http://www.opengis.net/ows"><ows:Exception `+
+				`exceptionCode="OperationNotSupported"><ows:ExceptionText>POST `+
+				`only.</ows:ExceptionText></ows:Exception></ows:ExceptionReport>`)
 		return
 	}
 	c.asked = append(c.asked, r.Method+" "+ask("startPosition")+" "+ask("constraint"))
 	since := strings.Trim(strings.TrimPrefix(ask("constraint"), "modified >= "), "'")
 	if since != "" && c.noSince {
-		fmt.Fprint(w, `<ows:ExceptionReport xmlns:ows="http://www.opengis.net/ows"><ows:Exception exceptionCode="NoApplicableCode" locator="modified"/></ows:ExceptionReport>`)
+		fmt.Fprint(w,
+			`<ows:ExceptionReport xmlns:ows="http://www.opengis.net/ows"><ows:Exception exceptionCode="NoApplicableCode" `+
+				`locator="modified"/></ows:ExceptionReport>`)
 		return
 	}
 	var records []string
@@ -72,7 +77,9 @@ func (c *catalog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (c *catalog) record(i int, stamp, schema string) string {
 	if schema == iso19139 {
-		return fmt.Sprintf(`<gmd:MD_Metadata><gmd:fileIdentifier><gco:CharacterString>id-%d</gco:CharacterString></gmd:fileIdentifier><gmd:dateStamp><gco:DateTime>%s</gco:DateTime></gmd:dateStamp></gmd:MD_Metadata>`, i, stamp)
+		return fmt.Sprintf(
+			`<gmd:MD_Metadata><gmd:fileIdentifier><gco:CharacterString>id-%d</gco:CharacterString></gmd:fileIdentifier><gmd:dateStamp><gc`+
+				`o:DateTime>%s</gco:DateTime></gmd:dateStamp></gmd:MD_Metadata>`, i, stamp)
 	}
 	return fmt.Sprintf(`<csw:Record><dc:identifier>id-%d</dc:identifier><dc:title>Map %d</dc:title><dct:modified>%s</dct:modified><dc:rights>https://creativecommons.org/publicdomain/zero/1.0/</dc:rights>
 		<dct:references scheme="WWW:DOWNLOAD-1.0-http--download">http://maps.example/%d.zip</dct:references><dct:references scheme="OGC:WMS">http://maps.example/wms</dct:references>
@@ -80,7 +87,8 @@ func (c *catalog) record(i int, stamp, schema string) string {
 }
 
 func (c *catalog) source() portalapi.Harvester {
-	return New(portalapi.Source{URL: "https://maps.example/csw?service=CSW&request=GetCapabilities&map=1", Rows: 3, HTTP: &portaltest.Web{Handler: c}, Now: func() time.Time { return time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC) }})
+	return New(portalapi.Source{URL: "https://maps.example/csw?service=CSW&request=GetCapabilities&map=1", Rows: 3,
+		HTTP: &portaltest.Web{Handler: c}, Now: func() time.Time { return time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func TestRecordsComePageByPage(t *testing.T) {
@@ -92,7 +100,8 @@ func TestRecordsComePageByPage(t *testing.T) {
 	if notes.Portals[0].Title != "Maps" || notes.Portals[0].IRI != "https://maps.example/csw?map=1" {
 		t.Errorf("the portal is %+v", notes.Portals[0])
 	}
-	if want := "https://maps.example/csw?map=1&elementSetName=full&id=id-0&outputSchema=http%3A%2F%2Fwww.isotc211.org%2F2005%2Fgmd&request=GetRecordById&service=CSW&version=2.0.2"; notes.Datasets[0].IRI != want {
+	if want := "https://maps.example/csw?map=1&elementSetName=full&id=id-0&outputSchema=http%3A%2F%2Fwww.isotc211.org%2F2005%2Fgmd&reques" +
+		"t=GetRecordById&service=CSW&version=2.0.2"; notes.Datasets[0].IRI != want {
 		t.Errorf("the first is %s", notes.Datasets[0].IRI)
 	}
 	portaltest.Counts(t, (&catalog{n: 8}).source(), 8)
@@ -145,9 +154,11 @@ func TestWhatIsNoCatalogIsSaidInOneSentence(t *testing.T) {
 		"<rss/>":                              "neither a catalog service",
 		"<csw:Capabilities/>":                 "not answer with a list of records",
 		"<csw:GetRecordsResponse><csw:Search": "breaks off",
-		`<ows:ExceptionReport><ows:Exception exceptionCode="X"><ows:ExceptionText>Down for` + "\n" + `maintenance.</ows:ExceptionText></ows:Exception></ows:ExceptionReport>`: "the catalog says: X Down for maintenance",
+		`<ows:ExceptionReport><ows:Exception exceptionCode="X"><ows:ExceptionText>Down for` + "\n" +
+			`maintenance.</ows:ExceptionText></ows:Exception></ows:ExceptionReport>`: "the catalog says: X Down for maintenance",
 	} {
-		source := New(portalapi.Source{URL: "https://maps.example/csw", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })}})
+		source := New(portalapi.Source{URL: "https://maps.example/csw",
+			HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })}})
 		_, err := portaltest.Harvest(t, source, "")
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: error %v, want %q in it", body, err, want)
@@ -173,7 +184,8 @@ func TestEveryFileOfRealCatalogsIsHarvested(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			source := New(portalapi.Source{URL: "https://maps.example/saved.xml", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) })}})
+			source := New(portalapi.Source{URL: "https://maps.example/saved.xml",
+				HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) })}})
 			notes, harvestErr := portaltest.Harvest(t, source, "")
 			fmt.Fprintf(&yields, "%s\n%s", filepath.ToSlash(name), notes.Yield())
 			if harvestErr != nil {
@@ -193,12 +205,27 @@ func TestEveryFileOfRealCatalogsIsHarvested(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add([]byte(`<a:GetRecordsResponse><a:SearchResults numberOfRecordsMatched="2" nextRecord="3"><gmd:MD_Metadata><gmd:fileIdentifier><gco:CharacterString>x</gco:CharacterString></gmd:fileIdentifier></gmd:MD_Metadata></a:SearchResults></a:GetRecordsResponse>`))
-	f.Add([]byte(`<csw:Record><dc:identifier>x</dc:identifier><ows:BoundingBox crs="urn:x"><ows:LowerCorner>1 2</ows:LowerCorner><ows:UpperCorner>3 4</ows:UpperCorner></ows:BoundingBox></csw:Record>`))
-	f.Add([]byte(`<dcat:Dataset xmlns:dcat="http://www.w3.org/ns/dcat#" xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" rdf:about="http://a.example/"/>`))
-	f.Add([]byte(`<mdb:MD_Metadata><mdb:identificationInfo><srv:SV_ServiceIdentification><srv:containsOperations><a><srv:connectPoint><b><cit:linkage><c>http://a.example/</c></cit:linkage></b></srv:connectPoint></a></srv:containsOperations></srv:SV_ServiceIdentification></mdb:identificationInfo></mdb:MD_Metadata>`))
+	f.Add(
+		[]byte(
+			`<a:GetRecordsResponse><a:SearchResults numberOfRecordsMatched="2" ` +
+				`nextRecord="3"><gmd:MD_Metadata><gmd:fileIdentifier><gco:CharacterString>x</gco:CharacterString></gmd:fileIdentifier></g` +
+				`md:MD_Metadata></a:SearchResults></a:GetRecordsResponse>`))
+	f.Add(
+		[]byte(
+			`<csw:Record><dc:identifier>x</dc:identifier><ows:BoundingBox crs="urn:x"><ows:LowerCorner>1 ` +
+				`2</ows:LowerCorner><ows:UpperCorner>3 4</ows:UpperCorner></ows:BoundingBox></csw:Record>`))
+	f.Add(
+		[]byte(
+			`<dcat:Dataset xmlns:dcat="http://www.w3.org/ns/dcat#" xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" ` +
+				`rdf:about="http://a.example/"/>`))
+	f.Add(
+		[]byte(
+			`<mdb:MD_Metadata><mdb:identificationInfo><srv:SV_ServiceIdentification><srv:containsOperations><a><srv:connectPoint><b><cit:` +
+				`linkage><c>http://a.example/</c></cit:linkage></b></srv:connectPoint></a></srv:containsOperations></srv:SV_ServiceIdenti` +
+				`fication></mdb:identificationInfo></mdb:MD_Metadata>`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		source := New(portalapi.Source{URL: "https://maps.example/csw", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) })}})
+		source := New(portalapi.Source{URL: "https://maps.example/csw",
+			HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(body) })}})
 		notes, _ := portaltest.Harvest(t, source, "")
 		for _, d := range notes.Datasets {
 			d.Quads("https://maps.example/csw")

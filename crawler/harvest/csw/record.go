@@ -26,8 +26,9 @@ func (c *client) iri(id string) string {
 	if c.saved {
 		return c.base + "#" + url.PathEscape(id)
 	}
-	return portalapi.WithQuery(c.base, url.Values{"service": {"CSW"}, "version": {"2.0.2"}, "request": {"GetRecordById"}, "elementSetName": {"full"},
-		"outputSchema": {c.Mark.Get("schema")}, "id": {id}})
+	return portalapi.WithQuery(c.base,
+		url.Values{"service": {"CSW"}, "version": {"2.0.2"}, "request": {"GetRecordById"}, "elementSetName": {"full"},
+			"outputSchema": {c.Mark.Get("schema")}, "id": {id}})
 }
 
 // item hands over one record.
@@ -147,7 +148,8 @@ func (c *client) dublinCore(r record) harvest.Dataset {
 			d.Spatial = append(d.Spatial, harvest.Place{Name: value})
 		case "references", "URI":
 			if strings.HasPrefix(value, "http") || strings.HasPrefix(value, "ftp") {
-				iso19115.Link{URL: value, Protocol: cmp.Or(e.Attr("protocol"), e.Attr("scheme")), Name: e.Attr("name"), Description: e.Attr("description")}.Add(&d)
+				iso19115.Link{URL: value, Protocol: cmp.Or(e.Attr("protocol"), e.Attr("scheme")), Name: e.Attr("name"),
+					Description: e.Attr("description")}.Add(&d)
 			}
 		case "format", "type", "contributor", "source", "relation", "lineage":
 			d.Extras[e.Name.Local] = strings.TrimSpace(d.Extras[e.Name.Local] + " " + value)

@@ -60,7 +60,8 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	defer body.Close() // read only
 	at := portalapi.ParseMark(from)
 	tag := harvest.Tag(header)
-	w := &walk{ctx: ctx, address: address, root: strings.TrimSuffix(root, "/data.json"), tag: tag, out: out, in: loose.NewJSONReader(body, 0), seen: map[string]bool{}}
+	w := &walk{ctx: ctx, address: address, root: strings.TrimSuffix(root, "/data.json"), tag: tag, out: out,
+		in: loose.NewJSONReader(body, 0), seen: map[string]bool{}}
 	w.portal = harvest.Portal{IRI: cmp.Or(s.Portal, portalapi.IRI(w.root)), Software: "data.json"}
 	if !isBefore && at.Get("tag") == tag {
 		w.skip, w.nameless = at.Int("n"), at.Get("nameless") != ""

@@ -46,7 +46,8 @@ func (f *file) source() Source {
 func numbered(n int) string {
 	var list []string
 	for i := range n {
-		list = append(list, fmt.Sprintf(`{"identifier":"set %d","title":"Set %d","distribution":[{"downloadURL":"https://city.example/%d.csv","mediaType":"text/csv"}]}`, i, i, i))
+		list = append(list, fmt.Sprintf(
+			`{"identifier":"set %d","title":"Set %d","distribution":[{"downloadURL":"https://city.example/%d.csv","mediaType":"text/csv"}]}`, i, i, i))
 	}
 	return `{"conformsTo":"https://project-open-data.cio.gov/v1.1/schema","dataset":[` + strings.Join(list, ",\n") + `]}`
 }
@@ -84,13 +85,16 @@ func TestWhatIsWrongWithAFileIsSaidAndTheRestIsKept(t *testing.T) {
 		kept                      int
 	}{
 		{"half a file", numbered(5)[:400], "/data.json has JSON that breaks off after 400 bytes", "", 2},
-		{"one bad dataset", strings.Replace(numbered(5), `"title":"Set 2"`, `"title" "Set 2"`, 1), "", "entry number 3: the value at byte", 4},
+		{"one bad dataset", strings.Replace(numbered(5), `"title":"Set 2"`, `"title" "Set 2"`, 1), "", "entry number 3: the value at byte",
+			4},
 		{"a page", "<!doctype html><title>Not here</title>", `a web page ("Not here")`, "", 0},
 		{"no catalog", `"hello"`, "is not a catalog", "", 0},
 		{"no datasets", `{"error":"not found"}`, "has no datasets", "", 0},
 		{"an empty catalog", `{"dataset":[]}`, "", "", 0},
 		{"nothing at all", ``, "breaks off after 0 bytes", "", 0},
-		{"wrong types everywhere", `{"title":{},"publisher":7,"dataset":[1,"x",null,[],{},{"title":["t"],"keyword":{"a":1},"distribution":"https://a.example/x","publisher":[],"spatial":[[[]]],"modified":{}}]}`, "", "entry number 1", 1},
+		{"wrong types everywhere",
+			`{"title":{},"publisher":7,"dataset":[1,"x",null,[],{},{"title":["t"],"keyword":{"a":1},"distribution":"https://a.example/x",` +
+				`"publisher":[],"spatial":[[[]]],"modified":{}}]}`, "", "entry number 1", 1},
 		{"an endless list", `{"dataset":[` + strings.Repeat("[", 5000), "", "", 0},
 	} {
 		f := &file{text: c.text}
@@ -121,7 +125,8 @@ func TestABrokenEntryGoesByItsIdentifierOrItsBytes(t *testing.T) {
 			t.Errorf("%s: %v, unknown is %q, want %q", c.about, err, notes.Unread, c.want)
 			continue
 		}
-		f.text = strings.Replace(text, `{"identifier":"set 0"`, `{"identifier":"set 00"`, 1) // a longer identifier moves the entries behind it
+		// a longer identifier moves the entries behind it
+		f.text = strings.Replace(text, `{"identifier":"set 0"`, `{"identifier":"set 00"`, 1)
 		moved, err := portaltest.Harvest(t, f.source(), "")
 		if err != nil || moved.Unread[0] != notes.Unread[0] {
 			t.Errorf("%s: %v, it is called %q then %q", c.about, err, notes.Unread, moved.Unread)
@@ -147,7 +152,8 @@ func TestVersionOneIsAListWithItsOwnWords(t *testing.T) {
 func TestRealFiles(t *testing.T) {
 	t.Parallel()
 	var yields strings.Builder
-	for _, folder := range []string{"datajson", "datagov", "udata/udata/harvest/tests/dcat/evian.json", "ckanext-dcat/examples/ckan/dataset.json"} {
+	for _, folder := range []string{"datajson", "datagov", "udata/udata/harvest/tests/dcat/evian.json",
+		"ckanext-dcat/examples/ckan/dataset.json"} {
 		root := shared.Data(t, "portals", folder)
 		err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -174,9 +180,13 @@ func TestRealFiles(t *testing.T) {
 
 func TestDatasetsOfASeriesComeOnce(t *testing.T) {
 	t.Parallel()
-	f := &file{text: `{"datasetSeries":[{"@id":"https://city.example/series","title":"S","seriesMember":[{"identifier":"a","title":"A"},{"identifier":"b","title":"B"}],"first":{"identifier":"a","title":"A"},"last":"b"}]}`}
+	f := &file{
+		text: `{"datasetSeries":[{"@id":"https://city.example/series","title":"S","seriesMember":[{"identifier":"a","title":"A"},{"identi` +
+			`fier":"b","title":"B"}],"first":{"identifier":"a","title":"A"},"last":"b"}]}`}
 	notes, err := portaltest.Harvest(t, f.source(), "")
-	if got := notes.IRIs(); err != nil || !slices.Equal(got, []string{"https://city.example/series", "https://city.example/data.json#a", "https://city.example/data.json#b"}) {
+	if got := notes.IRIs(); err != nil ||
+		!slices.Equal(got, []string{"https://city.example/series", "https://city.example/data.json#a",
+			"https://city.example/data.json#b"}) {
 		t.Fatalf("%v, %v", err, got)
 	}
 	if got := notes.Datasets[1].IsPartOf; !slices.Equal(got, []string{"https://city.example/series"}) {
@@ -186,7 +196,10 @@ func TestDatasetsOfASeriesComeOnce(t *testing.T) {
 
 func FuzzFiles(f *testing.F) {
 	f.Add([]byte(numbered(2)))
-	f.Add([]byte(`{"catalog":[{"dataset":[{"title":"x","identifier":{"notation":"n"}}]}],"service":[{"title":"s","servesDataset":{"title":"y"}}],"record":[{"@id":"http://a.example/r","primaryTopic":"x"}],"datasetSeries":{"title":"z","seriesMember":[]}}`))
+	f.Add(
+		[]byte(
+			`{"catalog":[{"dataset":[{"title":"x","identifier":{"notation":"n"}}]}],"service":[{"title":"s","servesDataset":{"title":"y"}` +
+				`}],"record":[{"@id":"http://a.example/r","primaryTopic":"x"}],"datasetSeries":{"title":"z","seriesMember":[]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		v, err := loose.Parse(text)
 		notes, harvestErr := portaltest.Harvest(t, (&file{text: string(text)}).source(), "")

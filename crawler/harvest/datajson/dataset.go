@@ -115,7 +115,8 @@ func (w *walk) record(v loose.Value, _ *catalog) error {
 		w.quad(id, rdf.Type, term.IRI(dcat.CatalogRecord)),
 		w.quad(id, foaf.PrimaryTopic, term.IRI(w.mint(topic))),
 	}
-	for _, f := range []struct{ name, property string }{{"title", dcterms.Title}, {"issued", dcterms.Issued}, {"modified", dcterms.Modified}} {
+	for _, f := range []struct{ name, property string }{{"title", dcterms.Title}, {"issued", dcterms.Issued},
+		{"modified", dcterms.Modified}} {
 		if t := v.Get(f.name).Text(); t != "" {
 			quads = append(quads, w.quad(id, f.property, term.String(t)))
 		}
@@ -219,16 +220,21 @@ func (w *walk) read(v loose.Value) (harvest.Dataset, bool) {
 		if at == "" || slices.ContainsFunc(d.Distributions, func(o harvest.Distribution) bool { return o.URL == at }) {
 			continue
 		}
-		d.Distributions = append(d.Distributions, harvest.Distribution{URL: at, Format: v.Get("format").Text(), Size: v.Get("size").Int(), Service: name == "webService"})
+		d.Distributions = append(d.Distributions,
+			harvest.Distribution{URL: at, Format: v.Get("format").Text(), Size: v.Get("size").Int(), Service: name == "webService"})
 	}
 	return d, true
 }
 
 // known lists the members that have a field of their own.
-var known = map[string]bool{"title": true, "description": true, "keyword": true, "keywords": true, "theme": true, "identifier": true, "landingPage": true, "homepage": true,
-	"license": true, "rights": true, "accessLevel": true, "accessRights": true, "publisher": true, "creator": true, "contactPoint": true, "mbox": true,
-	"accrualPeriodicity": true, "issued": true, "releaseDate": true, "modified": true, "spatial": true, "temporal": true, "language": true, "version": true,
-	"conformsTo": true, "isPartOf": true, "inSeries": true, "distribution": true, "accessURL": true, "webService": true, "format": true, "size": true,
+var known = map[string]bool{"title": true, "description": true, "keyword": true, "keywords": true, "theme": true, "identifier": true,
+	"landingPage": true, "homepage": true,
+	"license": true, "rights": true, "accessLevel": true, "accessRights": true, "publisher": true, "creator": true, "contactPoint": true,
+	"mbox":               true,
+	"accrualPeriodicity": true, "issued": true, "releaseDate": true, "modified": true, "spatial": true, "temporal": true, "language": true,
+	"version":    true,
+	"conformsTo": true, "isPartOf": true, "inSeries": true, "distribution": true, "accessURL": true, "webService": true, "format": true,
+	"size":         true,
 	"seriesMember": true, "first": true, "last": true}
 
 func (w *walk) distribution(v loose.Value) harvest.Distribution {

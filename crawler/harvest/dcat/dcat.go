@@ -50,7 +50,9 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 		return fmt.Errorf("dcat: malformed address %q", s.URL)
 	}
 	before, whole := harvest.ParseDocument(from)
-	h := &catalog{source: s, now: harvest.Now(s.Now), before: before, out: out, portal: s.Portal, visited: map[string]bool{}, met: map[string]bool{}, named: map[string]bool{}, failed: map[string]int{}, reader: reader{http: s.HTTP, contexts: map[string][]byte{}}}
+	h := &catalog{source: s, now: harvest.Now(s.Now), before: before, out: out, portal: s.Portal, visited: map[string]bool{},
+		met: map[string]bool{}, named: map[string]bool{}, failed: map[string]int{},
+		reader: reader{http: s.HTTP, contexts: map[string][]byte{}}}
 	address := s.URL
 	if portal, page, ok := strings.Cut(from, " "); ok && !whole {
 		h.portal, address = portal, page
@@ -157,8 +159,8 @@ func (h *catalog) page(ctx context.Context, address string) (next string, err er
 	return next, nil
 }
 
-// requestNamed requests the datasets that pages only name. Catalogs name all their datasets on each page and describe some of
-// them, so the others are requested behind the last page.
+// requestNamed requests the datasets that pages only name. Catalogs name all their datasets on each page and describe
+// some of them, so the others are requested behind the last page.
 func (h *catalog) requestNamed(ctx context.Context, last bool) error {
 	h.pending = slices.DeleteFunc(h.pending, func(member string) bool { return h.met[member] })
 	if !last {

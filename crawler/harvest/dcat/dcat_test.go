@@ -22,23 +22,24 @@ import (
 
 // site returns the source of a site that serves documents by path and query.
 func site(documents map[string]string) Source {
-	return Source{URL: "http://c.example/catalog", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, ok := documents[strings.TrimPrefix(r.URL.RequestURI(), "/")]
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		for {
-			header, rest, ok := strings.Cut(body, "\n")
-			name, value, isHeader := strings.Cut(header, "::")
-			if !ok || !isHeader {
-				break
+	return Source{URL: "http://c.example/catalog",
+		HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, ok := documents[strings.TrimPrefix(r.URL.RequestURI(), "/")]
+			if !ok {
+				http.NotFound(w, r)
+				return
 			}
-			w.Header().Set(strings.TrimSpace(name), strings.TrimSpace(value))
-			body = rest
-		}
-		fmt.Fprint(w, body)
-	})}}
+			for {
+				header, rest, ok := strings.Cut(body, "\n")
+				name, value, isHeader := strings.Cut(header, "::")
+				if !ok || !isHeader {
+					break
+				}
+				w.Header().Set(strings.TrimSpace(name), strings.TrimSpace(value))
+				body = rest
+			}
+			fmt.Fprint(w, body)
+		})}}
 }
 
 const prefixes = `@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix hydra: <http://www.w3.org/ns/hydra/core#> .
@@ -71,7 +72,8 @@ func TestACatalogOfOneDocumentIsNotReadAgainWhileItIsTheSame(t *testing.T) {
 	}
 	documents["catalog"] = "Content-Type:: text/turtle\nETag:: \"2\"\n" + one + ` <> hydra:next <more> .`
 	documents["more"] = prefixes + `:2 a dcat:Dataset ; dct:title "Two" .`
-	if changed, err := portaltest.Harvest(t, s, first.NextMark); err != nil || changed.Same || len(changed.Datasets) != 2 || changed.NextMark != "" {
+	if changed, err := portaltest.Harvest(t, s, first.NextMark); err != nil || changed.Same || len(changed.Datasets) != 2 ||
+		changed.NextMark != "" {
 		t.Fatalf("of two pages: %v, the same %v, %d datasets, next %q", err, changed.Same, len(changed.Datasets), changed.NextMark)
 	}
 }
@@ -99,15 +101,20 @@ func TestPagesAreFollowedInAllTheirWordings(t *testing.T) {
 		return fmt.Sprintf("<http://c.example/> a dcat:Catalog ; dcat:dataset :%d . :%d a dcat:Dataset ; dct:title \"%d\" .\n", n, n, n)
 	}
 	for about, first := range map[string]string{
-		"hydra:nextPage as a literal": dataset(1) + `<http://c.example/catalog?page=1> a hydra:PagedCollection ; hydra:nextPage "http://c.example/catalog?page=2" .`,
-		"hydra:nextPage as an IRI":    dataset(1) + `<http://c.example/catalog> hydra:nextPage <http://c.example/catalog?page=2> .`,
-		"hydra:next of a view":        dataset(1) + `<http://c.example/> hydra:view <?page=1> . <?page=1> a hydra:PartialCollectionView ; hydra:first <?page=1> ; hydra:next <?page=2> .`,
-		"ldp:nextPage":                dataset(1) + `<?page=1> a ldp:Page ; ldp:nextPage <?page=2> .`,
+		"hydra:nextPage as a literal": dataset(1) +
+			`<http://c.example/catalog?page=1> a hydra:PagedCollection ; hydra:nextPage "http://c.example/catalog?page=2" .`,
+		"hydra:nextPage as an IRI": dataset(1) + `<http://c.example/catalog> hydra:nextPage <http://c.example/catalog?page=2> .`,
+		"hydra:next of a view": dataset(1) +
+			`<http://c.example/> hydra:view <?page=1> . <?page=1> a hydra:PartialCollectionView ; hydra:first <?page=1> ; hydra:next ` +
+			`<?page=2> .`,
+		"ldp:nextPage": dataset(1) + `<?page=1> a ldp:Page ; ldp:nextPage <?page=2> .`,
 	} {
 		n := harvested(t, site(map[string]string{"catalog": prefixes + first, "catalog?page=2": prefixes + dataset(2)}))
 		wants(t, about, n.IRIs(), "http://c.example/d/1", "http://c.example/d/2")
 	}
-	n := harvested(t, site(map[string]string{"catalog": "Link:: <http://www.w3.org/ns/ldp#Page>; rel=\"type\", <?page=2>; rel=\"next\"\n" + prefixes + dataset(1), "catalog?page=2": prefixes + dataset(2)}))
+	n := harvested(t, site(map[string]string{
+		"catalog":        "Link:: <http://www.w3.org/ns/ldp#Page>; rel=\"type\", <?page=2>; rel=\"next\"\n" + prefixes + dataset(1),
+		"catalog?page=2": prefixes + dataset(2)}))
 	wants(t, "Link header", n.IRIs(), "http://c.example/d/1", "http://c.example/d/2")
 	wants(t, "marks", n.Marks, "http://c.example/ http://c.example/catalog?page=2")
 	if len(n.Portals) != 1 || !n.Whole {
@@ -123,7 +130,10 @@ func TestAHarvestThatWasCutOffGoesOn(t *testing.T) {
 		if page > 0 {
 			name += fmt.Sprint("?page=", page)
 		}
-		documents[name] = prefixes + fmt.Sprintf(":%d a dcat:Dataset ; dct:title \"a\" . :%d-2 a dcat:Dataset ; dct:title \"b\" . <> a dcat:Catalog ; dcat:dataset :%d, :%d-2 .", page, page, page, page)
+		documents[name] = prefixes +
+			fmt.Sprintf(
+				":%d a dcat:Dataset ; dct:title \"a\" . :%d-2 a dcat:Dataset ; dct:title \"b\" . <> a dcat:Catalog ; dcat:dataset :%d, "+
+					":%d-2 .", page, page, page, page)
 		if page < 3 {
 			documents[name] += fmt.Sprintf("<> hydra:next <http://c.example/catalog?page=%d> .", page+1)
 		}
@@ -159,9 +169,11 @@ func TestIrregularDatasetsAndDistributionsAreNotLost(t *testing.T) {
         [ dcat:accessURL <http://c.example/1c.zip> ; dcat:downloadURL "see our pages" ] .
 :3 dcat:distribution [ dcat:accessURL <http://c.example/3> ] .
 `}))
-	wants(t, "URLs", urls(n), "http://c.example/1.csv", "http://c.example/1.xml", "http://c.example/1.pdf", "http://c.example/1.zip", "http://c.example/1b.zip", "http://c.example/1c.zip", "http://c.example/2.csv", "http://c.example/3")
+	wants(t, "URLs", urls(n), "http://c.example/1.csv", "http://c.example/1.xml", "http://c.example/1.pdf", "http://c.example/1.zip",
+		"http://c.example/1b.zip", "http://c.example/1c.zip", "http://c.example/2.csv", "http://c.example/3")
 	first, second := n.Datasets[0], n.Datasets[1]
-	if first.Frequency != "weekly" || first.Distributions[0].Format != "CSV" || first.Distributions[0].Size != 12 || first.Distributions[1].MediaType != "text/xml" || !first.Distributions[2].Service {
+	if first.Frequency != "weekly" || first.Distributions[0].Format != "CSV" || first.Distributions[0].Size != 12 ||
+		first.Distributions[1].MediaType != "text/xml" || !first.Distributions[2].Service {
 		t.Errorf("%+v", first)
 	}
 	if !strings.HasPrefix(second.IRI, "http://c.example/#dataset-") || second.Title[0].Value != "Nameless" {
@@ -172,7 +184,8 @@ func TestIrregularDatasetsAndDistributionsAreNotLost(t *testing.T) {
 			t.Errorf("the dataset is still a blank node: %q", q)
 		}
 	}
-	again := harvested(t, site(map[string]string{"catalog": prefixes + `[ a dcat:Dataset ; dct:identifier "nameless" ] . <http://c.example/> a dcat:Catalog .`}))
+	again := harvested(t, site(map[string]string{
+		"catalog": prefixes + `[ a dcat:Dataset ; dct:identifier "nameless" ] . <http://c.example/> a dcat:Catalog .`}))
 	wants(t, "its IRI the next time", again.IRIs(), second.IRI)
 }
 
@@ -209,8 +222,11 @@ func TestWhatIsNoCatalogIsSaidInOneSentence(t *testing.T) {
 
 func TestLiesAboutTheEncodingAreSeenThrough(t *testing.T) {
 	t.Parallel()
-	body := "Content-Type:: application/rdf+xml; charset=utf-8\n<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns:dct=\"http://purl.org/dc/terms/\" xmlns:dcat=\"http://www.w3.org/ns/dcat#\">" +
-		"<dcat:Dataset rdf:about=\"http://c.example/d/1\"><dct:title>Die Stadt Z\xfcrich f\xfchrt B\xfccher \xfcber B\xe4ume</dct:title></dcat:Dataset></rdf:RDF>"
+	body := "Content-Type:: application/rdf+xml; charset=utf-8\n<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rdf:RDF " +
+		"xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\" xmlns:dct=\"http://purl.org/dc/terms/\" " +
+		"xmlns:dcat=\"http://www.w3.org/ns/dcat#\">" +
+		"<dcat:Dataset rdf:about=\"http://c.example/d/1\"><dct:title>Die Stadt Z\xfcrich f\xfchrt B\xfccher \xfcber " +
+		"B\xe4ume</dct:title></dcat:Dataset></rdf:RDF>"
 	n := harvested(t, site(map[string]string{"catalog": body}))
 	if len(n.Datasets) != 1 || n.Datasets[0].Title[0].Value != "Die Stadt Zürich führt Bücher über Bäume" {
 		t.Errorf("%+v", n.Datasets)
@@ -268,28 +284,35 @@ func TestOfSeveralFrequenciesTheFirstThatIsAPeriodCounts(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
 		`"" , "as needed" , "weekly"`: "weekly",
-		`<http://publications.europa.eu/resource/authority/frequency/UNKNOWN> , <http://publications.europa.eu/resource/authority/frequency/DAILY>`: "http://publications.europa.eu/resource/authority/frequency/DAILY",
-		`[ rdfs:label "irregular" ] , [ rdfs:label "now and then" , "monthly" ]`:                                                                    "monthly",
-		`:often . :often rdfs:label "yearly"`:       "yearly",
-		`"as needed" , "irregular"`:                 "as needed",
-		`[ rdfs:comment "no label" ] , "as needed"`: "as needed",
+		`<http://publications.europa.eu/resource/authority/frequency/UNKNOWN> , ` +
+			`<http://publications.europa.eu/resource/authority/frequency/DAILY>`: "http://publications.europa.eu/resource/authority/frequ" +
+			"ency/DAILY",
+		`[ rdfs:label "irregular" ] , [ rdfs:label "now and then" , "monthly" ]`: "monthly",
+		`:often . :often rdfs:label "yearly"`:                                    "yearly",
+		`"as needed" , "irregular"`:                                              "as needed",
+		`[ rdfs:comment "no label" ] , "as needed"`:                              "as needed",
 	} {
-		n := harvested(t, site(map[string]string{"catalog": "Content-Type:: text/turtle\n" + prefixes + `<> a dcat:Catalog ; dcat:dataset :1 . :1 a dcat:Dataset ; dct:title "One" ; dct:accrualPeriodicity ` + said + ` .`}))
+		n := harvested(t, site(map[string]string{
+			"catalog": "Content-Type:: text/turtle\n" + prefixes +
+				`<> a dcat:Catalog ; dcat:dataset :1 . :1 a dcat:Dataset ; dct:title "One" ; dct:accrualPeriodicity ` + said + ` .`}))
 		if len(n.Datasets) != 1 || n.Datasets[0].Frequency != want {
 			t.Errorf("%s: got %q, want %q", said, n.Datasets[0].Frequency, want)
 		}
 	}
 }
 
-// TestDatasetsThatALaterPageDescribesAreNotRequested reads a catalog that names all its datasets on each page, which links the
-// next one by a literal.
+// TestDatasetsThatALaterPageDescribesAreNotRequested reads a catalog that names all its datasets on each page, which
+// links the next one by a literal.
 func TestDatasetsThatALaterPageDescribesAreNotRequested(t *testing.T) {
 	t.Parallel()
 	catalog := prefixes + "<http://c.example/> a dcat:Catalog ; dcat:dataset :1, :2, :3, :4 .\n"
 	documents := map[string]string{
-		"catalog": catalog + `:1 a dcat:Dataset ; dct:title "One" . <http://c.example/catalog> a hydra:PagedCollection ; hydra:nextPage "http://c.example/two" .`,
-		"two":     catalog + `:2 a dcat:Dataset ; dct:title "Two" . :3 a dcat:Dataset ; dct:title "Three" . <http://c.example/two> a hydra:PagedCollection .`,
-		"d/4":     prefixes + `:4 a dcat:Dataset ; dct:title "Four" .`,
+		"catalog": catalog +
+			`:1 a dcat:Dataset ; dct:title "One" . <http://c.example/catalog> a hydra:PagedCollection ; hydra:nextPage ` +
+			`"http://c.example/two" .`,
+		"two": catalog +
+			`:2 a dcat:Dataset ; dct:title "Two" . :3 a dcat:Dataset ; dct:title "Three" . <http://c.example/two> a hydra:PagedCollection .`,
+		"d/4": prefixes + `:4 a dcat:Dataset ; dct:title "Four" .`,
 	}
 	n := harvested(t, site(documents))
 	if len(n.Datasets) != 4 || len(n.Unread)+len(n.Skipped) != 0 {
@@ -316,7 +339,8 @@ func TestADeadHostOfDatasetsIsGivenUpOnce(t *testing.T) {
 	asked := map[string]int{}
 	s := Source{URL: "http://c.example/catalog", HTTP: doer(func(req *http.Request) (*http.Response, error) {
 		asked[req.URL.Host]++
-		answer := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/turtle"}}, Body: io.NopCloser(strings.NewReader(document.String())), Request: req}
+		answer := &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/turtle"}},
+			Body: io.NopCloser(strings.NewReader(document.String())), Request: req}
 		switch req.URL.Host {
 		case "dead.example":
 			return nil, errors.New("no such host")

@@ -17,8 +17,8 @@ import (
 	"odarchive/vocab/skos"
 )
 
-// distributions adds the distributions of d to its dataset, one for each address that can be crawled: its download URLs or,
-// if none of them is an address, its access URLs, which may be pages or files.
+// distributions adds the distributions of d to its dataset, one for each address that can be crawled: its download URLs
+// or, if none of them is an address, its access URLs, which may be pages or files.
 func (g *graph) distributions(to *harvest.Dataset, d term.Key) {
 	for _, node := range g.objects(d, dcat.DistributionProp) {
 		form := harvest.Distribution{

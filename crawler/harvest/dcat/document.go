@@ -22,7 +22,8 @@ import (
 const (
 	maxDocument = 192 << 20
 	maxContext  = 1 << 20
-	accepted    = "text/turtle, application/n-triples;q=0.9, application/rdf+xml;q=0.9, application/ld+json;q=0.8, application/trig;q=0.8, application/n-quads;q=0.8, text/html;q=0.1, */*;q=0.1"
+	accepted    = "text/turtle, application/n-triples;q=0.9, application/rdf+xml;q=0.9, application/ld+json;q=0.8, " +
+		"application/trig;q=0.8, application/n-quads;q=0.8, text/html;q=0.1, */*;q=0.1"
 )
 
 // errNoAnswer marks the errors of hosts that cannot be reached. It has no text of its own.
@@ -57,7 +58,8 @@ func (r *reader) get(ctx context.Context, address, unless string, tries int) (do
 	default:
 		return document{}, fmt.Errorf("%w%w", errNoAnswer, err)
 	}
-	doc := document{url: answer.URL, link: nextLink(answer), tag: harvest.Tag(answer.Header), keep: strings.Contains(strings.Join(answer.Header.Values("Cache-Control"), ","), "immutable")}
+	doc := document{url: answer.URL, link: nextLink(answer), tag: harvest.Tag(answer.Header),
+		keep: strings.Contains(strings.Join(answer.Header.Values("Cache-Control"), ","), "immutable")}
 	err = r.read(ctx, answer, &doc)
 	return doc, err
 }
@@ -140,7 +142,8 @@ func (r *reader) context(ctx context.Context, iri string) ([]byte, error) {
 		if len(r.contexts) >= maxContexts {
 			clear(r.contexts)
 		}
-		answer, err := harvest.Ask(ctx, r.http, harvest.Request{URL: iri, Accept: "application/ld+json, application/json;q=0.9", Max: maxContext, Tries: 2})
+		answer, err := harvest.Ask(ctx, r.http,
+			harvest.Request{URL: iri, Accept: "application/ld+json, application/json;q=0.9", Max: maxContext, Tries: 2})
 		if err == nil && !harvest.LooksLikeHTML(answer.Body) {
 			body = answer.Body
 		}

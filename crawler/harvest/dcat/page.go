@@ -7,8 +7,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Pages requests and reads RDF documents in any syntax, for harvesters whose sources describe datasets as DCAT does but link
-// their pages in another way. Use NewPages.
+// Pages requests and reads RDF documents in any syntax, for harvesters whose sources describe datasets as DCAT does but
+// link their pages in another way. Use NewPages.
 type Pages struct{ reader reader }
 
 // Page is an RDF document.

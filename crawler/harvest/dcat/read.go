@@ -117,7 +117,8 @@ func (g *graph) catalog(portal, base string) term.Key {
 		if s == term.IRI(portal) || s == term.IRI(base) {
 			n += 1 << 30
 		}
-		if slices.ContainsFunc(g.in[s], func(q term.Quad) bool { return q.P == term.IRI(dcat.CatalogProp) || q.P == term.IRI(dcterms.HasPart) }) {
+		if slices.ContainsFunc(g.in[s],
+			func(q term.Quad) bool { return q.P == term.IRI(dcat.CatalogProp) || q.P == term.IRI(dcterms.HasPart) }) {
 			n = 0
 		}
 		if n > most {
@@ -271,7 +272,8 @@ func (g *graph) dataset(d term.Key, names map[term.Key]term.Key) harvest.Dataset
 		own[i].S, own[i].O = cmp.Or(names[own[i].S], own[i].S), cmp.Or(names[own[i].O], own[i].O)
 	}
 	found := harvest.Dataset{
-		IRI: cmp.Or(names[d], d).Value(), Title: texts(g.objects(d, dcterms.Title)), Frequency: g.frequency(d), Modified: g.value(d, dcterms.Modified),
+		IRI: cmp.Or(names[d], d).Value(), Title: texts(g.objects(d, dcterms.Title)), Frequency: g.frequency(d),
+		Modified:   g.value(d, dcterms.Modified),
 		Statements: own, Verbatim: true,
 	}
 	g.distributions(&found, d)

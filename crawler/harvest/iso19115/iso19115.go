@@ -28,7 +28,8 @@ func Is(e *loose.Element) bool {
 		return false
 	}
 	name := e.Name.Local
-	return strings.HasSuffix(name, "MD_Metadata") || strings.HasSuffix(name, "MI_Metadata") || strings.HasSuffix(e.Attr("isoType"), "MD_Metadata")
+	return strings.HasSuffix(name, "MD_Metadata") || strings.HasSuffix(name, "MI_Metadata") ||
+		strings.HasSuffix(e.Attr("isoType"), "MD_Metadata")
 }
 
 // ID returns the identifier of a record, "" if it has none.
@@ -41,8 +42,9 @@ func Read(root *loose.Element, iri func(id string) string) Record {
 	r := &reader{root: root, about: root.First("identificationInfo/*")}
 	r.languages()
 	rec := Record{
-		ID:    ID(root),
-		Stamp: cmp.Or(leaf(root.First("dateStamp")), dateOf(root.All("dateInfo/*"), "revision"), dateOf(root.All("dateInfo/*"), "creation")),
+		ID: ID(root),
+		Stamp: cmp.Or(leaf(root.First("dateStamp")), dateOf(root.All("dateInfo/*"), "revision"),
+			dateOf(root.All("dateInfo/*"), "creation")),
 	}
 	rec.Service = r.about != nil && strings.HasSuffix(r.about.Name.Local, "SV_ServiceIdentification")
 	d := &rec.Dataset
@@ -59,7 +61,8 @@ func Read(root *loose.Element, iri func(id string) string) Record {
 	d.Issued = cmp.Or(dateOf(dates, "publication"), dateOf(dates, "released"), dateOf(dates, "creation"))
 	d.Modified = cmp.Or(dateOf(dates, "revision"), dateOf(dates, "lastUpdate"))
 	maintenance := r.about.First("resourceMaintenance/*")
-	d.Frequency = cmp.Or(leaf(maintenance.First("userDefinedMaintenanceFrequency")), code(maintenance.First("maintenanceAndUpdateFrequency")))
+	d.Frequency = cmp.Or(leaf(maintenance.First("userDefinedMaintenanceFrequency")),
+		code(maintenance.First("maintenanceAndUpdateFrequency")))
 	for _, l := range r.about.All("language") {
 		if c := cmp.Or(code(l), line(l)); c != "" {
 			d.Language = append(d.Language, c)

@@ -43,7 +43,9 @@ func TestARecordOfISO19115Part3(t *testing.T) {
 		<mri:resourceConstraints><mco:MD_LegalConstraints><mco:otherConstraints><gcx:Anchor xlink:href="http://inspire.ec.europa.eu/metadata-codelist/LimitationsOnPublicAccess/noLimitations">none</gcx:Anchor></mco:otherConstraints>
 		`+text("mco:otherConstraints", "Licence: https://creativecommons.org/licenses/by/4.0/.")+`</mco:MD_LegalConstraints></mri:resourceConstraints></mri:MD_DataIdentification></mdb:identificationInfo>
 		<mdb:distributionInfo><mrd:MD_Distribution><mrd:transferOptions><mrd:MD_DigitalTransferOptions><mrd:transferSize><gco:Real>1.5</gco:Real></mrd:transferSize><mrd:onLine><cit:CI_OnlineResource>`+
-		text("cit:linkage", "https://m.example/a.zip")+text("cit:protocol", "WWW:LINK")+`</cit:CI_OnlineResource></mrd:onLine></mrd:MD_DigitalTransferOptions></mrd:transferOptions></mrd:MD_Distribution></mdb:distributionInfo></mdb:MD_Metadata>`)
+		text("cit:linkage", "https://m.example/a.zip")+text("cit:protocol", "WWW:LINK")+
+		`</cit:CI_OnlineResource></mrd:onLine></mrd:MD_DigitalTransferOptions></mrd:transferOptions></mrd:MD_Distribution></mdb:distribut`+
+		`ionInfo></mdb:MD_Metadata>`)
 	d := rec.Dataset
 	if rec.ID != "x-1" || d.IRI != "https://m.example/x-1" || rec.Stamp != "2025-03-01T10:00:00Z" || rec.Service {
 		t.Errorf("%+v", rec)
@@ -51,13 +53,15 @@ func TestARecordOfISO19115Part3(t *testing.T) {
 	if want := []harvest.Text{{Value: "Lärm", Lang: "de"}, {Value: "Bruit", Lang: "fr"}}; !slices.Equal(d.Title, want) {
 		t.Errorf("title %v", d.Title)
 	}
-	if d.Publisher.Name != "Amt" || d.Frequency != "annually" || !slices.Equal(d.Spatial[0].Box, []float64{5.9, 45.8, 10.5, 47.8}) || d.Temporal[0].Start != "2001" {
+	if d.Publisher.Name != "Amt" || d.Frequency != "annually" || !slices.Equal(d.Spatial[0].Box, []float64{5.9, 45.8, 10.5, 47.8}) ||
+		d.Temporal[0].Start != "2001" {
 		t.Errorf("%+v", d)
 	}
 	if d.License != "https://creativecommons.org/licenses/by/4.0/" || !strings.HasSuffix(d.AccessLevel, "/noLimitations") {
 		t.Errorf("licence %q, access %q", d.License, d.AccessLevel)
 	}
-	if seeds := d.Seeds(harvest.Portal{}); len(seeds) != 1 || seeds[0].URL != "https://m.example/a.zip" || d.Distributions[0].Size != 1_500_000 {
+	if seeds := d.Seeds(harvest.Portal{}); len(seeds) != 1 || seeds[0].URL != "https://m.example/a.zip" ||
+		d.Distributions[0].Size != 1_500_000 {
 		t.Errorf("seeds %+v", seeds)
 	}
 }

@@ -18,11 +18,13 @@ const maxLinks = 5000
 // distributions adds the addresses in distributionInfo and the operations of a service.
 func (r *reader) distributions(d *harvest.Dataset) {
 	format := r.format()
-	for _, options := range append(r.root.All("distributionInfo/*/transferOptions/*"), r.root.All("distributionInfo/*/distributor/*/distributorTransferOptions/*")...) {
+	for _, options := range append(r.root.All("distributionInfo/*/transferOptions/*"),
+		r.root.All("distributionInfo/*/distributor/*/distributorTransferOptions/*")...) {
 		online := options.All("onLine/*")
 		for _, e := range online {
-			l := Link{Protocol: line(e.First("protocol")), Function: code(e.First("function")), Name: line(e.First("name")), Description: line(e.First("description")),
-				MediaType: e.First("name/MimeFileType").Attr("type"), Format: format}
+			l := Link{Protocol: line(e.First("protocol")), Function: code(e.First("function")), Name: line(e.First("name")),
+				Description: line(e.First("description")),
+				MediaType:   e.First("name/MimeFileType").Attr("type"), Format: format}
 			if len(online) == 1 {
 				l.Size = megabytes(leaf(options.First("transferSize")))
 			}
@@ -46,7 +48,8 @@ func (r *reader) distributions(d *harvest.Dataset) {
 func (r *reader) format() string {
 	names := map[string]bool{}
 	format := ""
-	for _, path := range []string{"distributionFormat/*/name", "distributionFormat/*/formatSpecificationCitation/*/title", "distributor/*/distributorFormat/*/name"} {
+	for _, path := range []string{"distributionFormat/*/name", "distributionFormat/*/formatSpecificationCitation/*/title",
+		"distributor/*/distributorFormat/*/name"} {
 		for _, e := range r.root.All("distributionInfo/*/" + path) {
 			if name := line(e); strings.Trim(name, "-. ") != "" {
 				names[name], format = true, name
@@ -100,7 +103,9 @@ func (l Link) Add(d *harvest.Dataset) {
 	service := l.serviceName()
 	switch {
 	case service != "":
-		d.Distributions = append(d.Distributions, harvest.Distribution{URL: l.URL, Title: cmp.Or(l.Name, l.Description), Description: l.Description, Format: service, Service: true})
+		d.Distributions = append(d.Distributions,
+			harvest.Distribution{URL: l.URL, Title: cmp.Or(l.Name, l.Description), Description: l.Description, Format: service,
+				Service: true})
 	case l.isPage():
 		if d.LandingPage = cmp.Or(d.LandingPage, l.URL); d.LandingPage != l.URL {
 			if page, ok := harvest.AsIRI(l.URL); ok {
@@ -108,7 +113,8 @@ func (l Link) Add(d *harvest.Dataset) {
 			}
 		}
 	default:
-		dist := harvest.Distribution{URL: l.URL, Title: cmp.Or(l.Name, l.Description), Description: l.Description, Format: l.Format, MediaType: l.MediaType, Size: l.Size}
+		dist := harvest.Distribution{URL: l.URL, Title: cmp.Or(l.Name, l.Description), Description: l.Description, Format: l.Format,
+			MediaType: l.MediaType, Size: l.Size}
 		if strings.Count(l.Protocol, "/") == 1 && !strings.Contains(l.Protocol, ":") {
 			dist.MediaType = cmp.Or(dist.MediaType, l.Protocol)
 		}
@@ -159,5 +165,6 @@ func (l Link) isPage() bool {
 	if strings.Contains(protocol, "DOWNLOAD") || harvest.IsFile(l.URL) {
 		return false
 	}
-	return strings.HasPrefix(protocol, "WWW:LINK") || strings.HasPrefix(protocol, "CHTOPO:") || strings.HasPrefix(protocol, "MAP:") || strings.HasPrefix(l.Protocol, "text/html")
+	return strings.HasPrefix(protocol, "WWW:LINK") || strings.HasPrefix(protocol, "CHTOPO:") || strings.HasPrefix(protocol, "MAP:") ||
+		strings.HasPrefix(l.Protocol, "text/html")
 }

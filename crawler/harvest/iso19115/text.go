@@ -23,8 +23,10 @@ func (r *reader) languages() {
 // tag returns the tag of a language with a code of two or three letters, including those of ISO 639-2/B.
 func tag(name string) string {
 	name, _, _ = strings.Cut(strings.ToLower(name), ";")
-	if bibliographic := map[string]string{"ger": "de", "fre": "fr", "dut": "nl", "cze": "cs", "slo": "sk", "gre": "el", "rum": "ro", "ice": "is", "alb": "sq", "arm": "hy",
-		"baq": "eu", "geo": "ka", "mac": "mk", "may": "ms", "per": "fa", "wel": "cy", "chi": "zh", "bur": "my", "mao": "mi", "tib": "bo"}[name]; bibliographic != "" {
+	if bibliographic := map[string]string{"ger": "de", "fre": "fr", "dut": "nl", "cze": "cs", "slo": "sk", "gre": "el", "rum": "ro",
+		"ice": "is", "alb": "sq", "arm": "hy",
+		"baq": "eu", "geo": "ka", "mac": "mk", "may": "ms", "per": "fa", "wel": "cy", "chi": "zh", "bur": "my", "mao": "mi",
+		"tib": "bo"}[name]; bibliographic != "" {
 		return bibliographic
 	}
 	base, err := language.ParseBase(name)

@@ -1,14 +1,14 @@
 // Package ldes harvests Linked Data Event Streams (https://w3id.org/ldes/specification), such as other archives and the
 // catalogs of Europe's data spaces publish.
 //
-// A stream is a tree or a chain of pages (TREE), whose members are versions of things. A version of a dataset in DCAT becomes that
-// dataset; a version of anything else that has a download URL, a media type or a size becomes a seed: the address of
-// which it is a version. Of several versions of one thing the latest counts. A member of the class as:Delete withdraws
-// its dataset.
+// A stream is a tree or a chain of pages (TREE), whose members are versions of things. A version of a dataset in DCAT
+// becomes that dataset; a version of anything else that has a download URL, a media type or a size becomes a seed: the
+// address of which it is a version. Of several versions of one thing the latest counts. A member of the class as:Delete
+// withdraws its dataset.
 //
-// A page that its host calls immutable is read once, ever: the mark of a harvest has the pages that were read, and those
-// from which to go on. Other pages are read again, unless they have no relations and have not changed. Pages on another
-// host than the first one are not read.
+// A page that its host calls immutable is read once, ever: the mark of a harvest has the pages that were read, and
+// those from which to go on. Other pages are read again, unless they have no relations and have not changed. Pages on
+// another host than the first one are not read.
 package ldes
 
 import (
@@ -65,7 +65,8 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err != nil || root.Host == "" {
 		return fmt.Errorf("ldes: malformed address %q", s.URL)
 	}
-	h := &stream{source: s, host: root.Host, out: out, pages: dcat.NewPages(s.HTTP), portal: s.Portal, read: map[uint64]bool{}, queued: map[string]bool{}, latest: map[string]string{}, tags: map[string]string{}}
+	h := &stream{source: s, host: root.Host, out: out, pages: dcat.NewPages(s.HTTP), portal: s.Portal, read: map[uint64]bool{},
+		queued: map[string]bool{}, latest: map[string]string{}, tags: map[string]string{}}
 	var before mark
 	if json.Unmarshal([]byte(from), &before) == nil && before.Portal != "" {
 		h.resume(before)
@@ -247,7 +248,8 @@ func (h *stream) members(p *page, address string) error {
 			}
 		case isDataset[v.thing] || !p.isFile(v.member):
 		default:
-			if err := h.out.Seed(catalog.Seed{URL: v.thing, Portal: h.portal, MediaType: p.value(v.member, vocabdcat.MediaType)}); err != nil {
+			if err := h.out.Seed(catalog.Seed{URL: v.thing, Portal: h.portal,
+				MediaType: p.value(v.member, vocabdcat.MediaType)}); err != nil {
 				return err
 			}
 		}
@@ -259,7 +261,8 @@ func (h *stream) members(p *page, address string) error {
 func (h *stream) versions(p *page) (list []version) {
 	at := map[string]int{}
 	for _, member := range p.members() {
-		v := version{member: member, thing: cmp.Or(p.value(member, h.path.versionOf...), member.Value()), time: p.value(member, h.path.timestamp...), deleted: p.isA(member, asDelete)}
+		v := version{member: member, thing: cmp.Or(p.value(member, h.path.versionOf...), member.Value()),
+			time: p.value(member, h.path.timestamp...), deleted: p.isA(member, asDelete)}
 		if latest, known := h.latest[v.thing]; known && v.time < latest {
 			continue
 		}

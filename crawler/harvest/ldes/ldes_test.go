@@ -54,10 +54,12 @@ func titles(n *portaltest.Notes) (list []string) {
 func TestAStreamOfDatasetsIsReadOncePageByPage(t *testing.T) {
 	t.Parallel()
 	documents := map[string]string{
-		"/root": `<stream> a ldes:EventStream ; tree:view <root> ; ldes:versionOfPath dct:isVersionOf ; ldes:timestampPath dct:issued . <root> tree:relation [ tree:node <1> ], [ tree:node <2#x> ] .`,
-		"/1":    "!" + dataset("a", 0, "2026-01-01") + dataset("a", 1, "2026-01-02") + dataset("b", 0, "2026-01-03") + `<1> tree:relation [ tree:node <root> ], [ tree:node <http://elsewhere.example/> ] .`,
-		"/2":    "!" + dataset("a", 2, "2025-12-31") + dataset("c", 0, "2026-01-04") + `<2> tree:relation [ tree:node <3> ] .`,
-		"/3":    dataset("b", 1, "2026-01-05"),
+		"/root": `<stream> a ldes:EventStream ; tree:view <root> ; ldes:versionOfPath dct:isVersionOf ; ldes:timestampPath dct:issued . ` +
+			`<root> tree:relation [ tree:node <1> ], [ tree:node <2#x> ] .`,
+		"/1": "!" + dataset("a", 0, "2026-01-01") + dataset("a", 1, "2026-01-02") + dataset("b", 0, "2026-01-03") +
+			`<1> tree:relation [ tree:node <root> ], [ tree:node <http://elsewhere.example/> ] .`,
+		"/2": "!" + dataset("a", 2, "2025-12-31") + dataset("c", 0, "2026-01-04") + `<2> tree:relation [ tree:node <3> ] .`,
+		"/3": dataset("b", 1, "2026-01-05"),
 	}
 	s, web := site(documents)
 	n, err := portaltest.Harvest(t, s, "")
@@ -65,7 +67,8 @@ func TestAStreamOfDatasetsIsReadOncePageByPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"http://s.example/d/a a 1", "http://s.example/d/b b 0", "http://s.example/d/c c 0", "http://s.example/d/b b 1"}
-	if got := titles(n); !slices.Equal(got, want) || n.Whole || n.Portals[0].IRI != "http://s.example/stream" || len(n.Datasets[0].Distributions) != 1 || n.Datasets[0].Distributions[0].URL != "http://s.example/file/a.csv" {
+	if got := titles(n); !slices.Equal(got, want) || n.Whole || n.Portals[0].IRI != "http://s.example/stream" ||
+		len(n.Datasets[0].Distributions) != 1 || n.Datasets[0].Distributions[0].URL != "http://s.example/file/a.csv" {
 		t.Errorf("%q, want %q; %+v", got, want, n.Portals)
 	}
 	if len(n.Skipped) != 1 || !strings.Contains(n.Skipped[0], "elsewhere.example") {
@@ -76,10 +79,14 @@ func TestAStreamOfDatasetsIsReadOncePageByPage(t *testing.T) {
 	if err != nil || len(again.Datasets) != 0 || web.Requests.Load() != 2 { // the root, and page 3, which is not modified
 		t.Errorf("again: %v, %q, %d requests", err, titles(again), web.Requests.Load())
 	}
-	documents["/3"] = "!" + dataset("b", 1, "2026-01-05") + dataset("d", 0, "2026-01-06") + `<stream> tree:member <gone> . <gone> a as:Delete ; dct:isVersionOf :c ; dct:issued "2026-01-07" . <3> tree:relation [ tree:node <4> ] .`
-	documents["/4"] = `<stream> tree:member <v/file> . <v/file> dct:isVersionOf <http://data.example/x.csv> ; dcat:mediaType "text/csv" ; dct:issued "2026-01-08" .`
+	documents["/3"] = "!" + dataset("b", 1, "2026-01-05") + dataset("d", 0, "2026-01-06") +
+		`<stream> tree:member <gone> . <gone> a as:Delete ; dct:isVersionOf :c ; dct:issued "2026-01-07" . <3> tree:relation [ tree:node ` +
+		`<4> ] .`
+	documents["/4"] = `<stream> tree:member <v/file> . <v/file> dct:isVersionOf <http://data.example/x.csv> ; dcat:mediaType "text/csv" ` +
+		`; dct:issued "2026-01-08" .`
 	later, err := portaltest.Harvest(t, s, again.NextMark)
-	if err != nil || !slices.Equal(titles(later), []string{"http://s.example/d/b b 1", "http://s.example/d/d d 0"}) || !slices.Equal(later.GoneIRIs, []string{"http://s.example/d/c"}) ||
+	if err != nil || !slices.Equal(titles(later), []string{"http://s.example/d/b b 1", "http://s.example/d/d d 0"}) ||
+		!slices.Equal(later.GoneIRIs, []string{"http://s.example/d/c"}) ||
 		len(later.Seeds) != 1 || later.Seeds[0].URL != "http://data.example/x.csv" || later.Seeds[0].MediaType != "text/csv" {
 		t.Errorf("later: %v, %q, %q, %+v", err, titles(later), later.GoneIRIs, later.Seeds)
 	}
@@ -90,7 +97,8 @@ func TestAnInterruptedHarvestOfAStreamContinues(t *testing.T) {
 	documents := map[string]string{"/root": `<stream> tree:view <root> . <root> tree:relation [ tree:node <p/0> ] .`}
 	const pages = 30
 	for i := range pages {
-		documents[fmt.Sprintf("/p/%d", i)] = "!" + dataset(fmt.Sprint("d", i), 0, "2026-01-01") + fmt.Sprintf(`<p/%d> tree:relation [ tree:node <p/%d> ] .`, i, i+1)
+		documents[fmt.Sprintf("/p/%d", i)] = "!" + dataset(fmt.Sprint("d", i), 0, "2026-01-01") +
+			fmt.Sprintf(`<p/%d> tree:relation [ tree:node <p/%d> ] .`, i, i+1)
 	}
 	documents[fmt.Sprintf("/p/%d", pages)] = dataset("last", 0, "2026-01-02")
 	s, _ := site(documents)

@@ -54,7 +54,8 @@ func (p *page) isA(s term.Key, class string) bool {
 // stream returns the IRI of the stream, "" if the page does not name it.
 func (p *page) stream() string {
 	for _, q := range p.quads {
-		isStream := q.P == term.IRI(tree.View) || q.P == term.IRI(tree.Member) || q.P == term.IRI(rdf.Type) && q.O == term.IRI(ldes.EventStream)
+		isStream := q.P == term.IRI(tree.View) || q.P == term.IRI(tree.Member) || q.P == term.IRI(rdf.Type) &&
+			q.O == term.IRI(ldes.EventStream)
 		if isStream && q.S.Kind() == term.KindIRI {
 			return q.S.Value()
 		}
@@ -62,7 +63,8 @@ func (p *page) stream() string {
 	return ""
 }
 
-// paths returns the predicates that the stream declares for the thing and the time of a version, "" where it declares none.
+// paths returns the predicates that the stream declares for the thing and the time of a version, "" where it declares
+// none.
 func (p *page) paths() (versionOf, timestamp string) {
 	for _, q := range p.quads {
 		switch {
@@ -105,8 +107,8 @@ func (p *page) isFile(member term.Key) bool {
 	return p.value(member, vocabdcat.DownloadURL, vocabdcat.MediaType, vocabdcat.ByteSize) != ""
 }
 
-// materialized returns the statements about some versions as statements about their things. Those about other members are
-// left out, and so is the structure of the stream.
+// materialized returns the statements about some versions as statements about their things. Those about other members
+// are left out, and so is the structure of the stream.
 func (p *page) materialized(versions []version) (quads []term.Quad) {
 	things := map[term.Key]term.Key{}
 	for _, m := range p.members() {

@@ -16,9 +16,9 @@ import (
 	"odarchive/vocab/prov"
 )
 
-// Commit makes visible what was staged of a portal. If the harvest was whole, it withdraws the datasets that the harvest
-// did not bring, unless they are so many that it asks first (Question). It may be repeated, and does nothing if nothing
-// was staged.
+// Commit makes visible what was staged of a portal. If the harvest was whole, it withdraws the datasets that the
+// harvest did not bring, unless they are so many that it asks first (Question). It may be repeated, and does nothing if
+// nothing was staged.
 func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, e harvest.Ending, at time.Time) (harvest.Changes, error) {
 	l.committing.Lock()
 	defer l.committing.Unlock()
@@ -105,8 +105,8 @@ func (l *Ledger) finish(ctx context.Context, p portalID, todo *plan) (harvest.Ch
 	return record.Changes, nil
 }
 
-// changePortal changes the record of a portal. A harvest may have changed other fields since the caller read it, while an
-// answer is carried out.
+// changePortal changes the record of a portal. A harvest may have changed other fields since the caller read it, while
+// an answer is carried out.
 func changePortal(txn *kv.Txn, p portalID, change func(*portal)) error {
 	record, _, err := getRecord[portal](txn, key(tablePortal, p))
 	if err != nil {

@@ -60,6 +60,6 @@ func (f *faults) endWhole(campaign int64) {
 // excuse reports whether an entry that a campaign was the last to meet may be one that the source failed to return.
 func (f faults) excuse(met int64) bool { return met < f.Beside && met >= f.Waited }
 
-// blind reports whether a campaign has a failure that the one before did not have, so that nothing that it did not meet, but
-// that one did, can be withdrawn.
+// blind reports whether a campaign has a failure that the one before did not have, so that nothing that it did not
+// meet, but that one did, can be withdrawn.
 func (f faults) blind(campaign int64) bool { return f.Beside > 0 && f.Beside == campaign }

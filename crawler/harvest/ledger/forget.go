@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// KeptReports is how many reports of each source Forget keeps whatever their age: the last ones say when a source was
-	// read, and event streams are read again because of them.
+	// KeptReports is how many reports of each source Forget keeps whatever their age: the last ones say when a source
+	// was read, and event streams are read again because of them.
 	KeptReports = 20
 
 	forgetLook  = 5000 // reports that one look reads, at most
@@ -27,9 +27,10 @@ func changedNothing(r harvest.Report) bool {
 	return !r.Ended.IsZero() && r.Added == 0 && r.Inserted.N()+r.Updated.N()+r.Withdrawn.N()+r.Returned.N() == 0
 }
 
-// Forget drops the reports of harvests that began before a time and changed nothing, and their PROV activities, and returns
-// their number. It keeps the last KeptReports of each source, those of harvests that run or were cut off, and those that another
-// statement names. Each report goes together with its statements; Forget may be interrupted, and called again.
+// Forget drops the reports of harvests that began before a time and changed nothing, and their PROV activities, and
+// returns their number. It keeps the last KeptReports of each source, those of harvests that run or were cut off, and
+// those that another statement names. Each report goes together with its statements; Forget may be interrupted, and
+// called again.
 func (l *Ledger) Forget(ctx context.Context, before time.Time) (dropped int, err error) {
 	seen := map[string]int{} // reports of each source, up to KeptReports; there are as many sources as somebody has named
 	from := []byte{tableActivity}
@@ -64,9 +65,10 @@ func (l *Ledger) Forget(ctx context.Context, before time.Time) (dropped int, err
 	return dropped, nil
 }
 
-// oldReports looks at some reports from a key on, the newest first, and returns the keys of those that may go, and where to
-// go on: nil at the end. A record that cannot be read stays: a check tells of it.
-func (l *Ledger) oldReports(ctx context.Context, before time.Time, from []byte, seen map[string]int) (old [][]byte, next []byte, err error) {
+// oldReports looks at some reports from a key on, the newest first, and returns the keys of those that may go, and
+// where to go on: nil at the end. A record that cannot be read stays: a check tells of it.
+func (l *Ledger) oldReports(ctx context.Context, before time.Time, from []byte, seen map[string]int) (old [][]byte, next []byte,
+	err error) {
 	looked := 0
 	err = l.db.View(func(txn *kv.Txn) error {
 		return txn.Scan(kv.SpaceHarvest, []byte{tableActivity}, from, func(k, raw []byte) (bool, error) {
@@ -93,8 +95,8 @@ func (l *Ledger) oldReports(ctx context.Context, before time.Time, from []byte, 
 	return old, next, nil
 }
 
-// forgetReport drops a report and all that is said of its activity, unless something else names the activity: the graph of
-// a portal that this harvest wrote last, or what somebody has added.
+// forgetReport drops a report and all that is said of its activity, unless something else names the activity: the graph
+// of a portal that this harvest wrote last, or what somebody has added.
 func (l *Ledger) forgetReport(ctx context.Context, txn *triplestore.Txn, key []byte) (bool, error) {
 	r, known, err := getRecord[harvest.Report](txn.KV(), key)
 	if err != nil || !known || !changedNothing(r) {

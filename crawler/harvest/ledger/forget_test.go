@@ -44,7 +44,9 @@ func TestForgetKeepsWhatChangedSomethingAndTheLastOfEachSource(t *testing.T) {
 		var all []harvest.Report // the oldest first
 		used := map[string]bool{}
 		for i := range rapid.IntRange(0, 150).Draw(t, "reports") {
-			r := harvest.Report{ID: fmt.Sprint("harvest-", i), Source: "ckan http://s.example/" + rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "source"), Started: noon.Add(time.Duration(i) * time.Hour)}
+			r := harvest.Report{ID: fmt.Sprint("harvest-", i),
+				Source:  "ckan http://s.example/" + rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "source"),
+				Started: noon.Add(time.Duration(i) * time.Hour)}
 			switch rapid.IntRange(0, 11).Draw(t, "what") {
 			case 0:
 				r.Inserted, r.Ended = catalog.Counted(1), r.Started.Add(time.Minute)
@@ -54,7 +56,8 @@ func TestForgetKeepsWhatChangedSomethingAndTheLastOfEachSource(t *testing.T) {
 				r.Added, r.Ended = 3, r.Started.Add(time.Minute)
 			case 3:
 				used[r.ID], r.Ended = true, r.Started.Add(time.Minute)
-				w.insert(term.Quad{S: term.IRI("http://o.example/"), P: term.IRI("http://o.example/p"), O: term.IRI(w.ledger.mint.Activity(r.ID)), G: term.IRI("http://o.example/g")})
+				w.insert(term.Quad{S: term.IRI("http://o.example/"), P: term.IRI("http://o.example/p"),
+					O: term.IRI(w.ledger.mint.Activity(r.ID)), G: term.IRI("http://o.example/g")})
 			case 4: // the process was killed
 			default:
 				r.Ended = r.Started.Add(time.Minute)
@@ -69,7 +72,8 @@ func TestForgetKeepsWhatChangedSomethingAndTheLastOfEachSource(t *testing.T) {
 		for i := len(all) - 1; i >= 0; i-- {
 			r := all[i]
 			of[r.Source]++
-			if of[r.Source] <= KeptReports || r.Ended.IsZero() || !r.Started.Before(before) || r.Inserted.N()+r.Withdrawn.N()+r.Added > 0 || used[r.ID] {
+			if of[r.Source] <= KeptReports || r.Ended.IsZero() || !r.Started.Before(before) || r.Inserted.N()+r.Withdrawn.N()+r.Added > 0 ||
+				used[r.ID] {
 				want = append(want, r.ID)
 			}
 		}
@@ -109,7 +113,8 @@ func TestForgetKeepsTheHarvestThatAPortalsGraphComesFrom(t *testing.T) {
 	w := newWorld(t)
 	w.run(true, about("one"))
 	for i := range 2 * KeptReports {
-		r := harvest.Report{ID: fmt.Sprint("harvest-", i+1), Source: "s", Started: noon.Add(time.Duration(i) * time.Hour), Ended: noon.Add(time.Duration(i)*time.Hour + 1)}
+		r := harvest.Report{ID: fmt.Sprint("harvest-", i+1), Source: "s", Started: noon.Add(time.Duration(i) * time.Hour),
+			Ended: noon.Add(time.Duration(i)*time.Hour + 1)}
 		if err := w.ledger.Record(t.Context(), r, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +131,8 @@ func TestForgetKeepsTheHarvestThatAPortalsGraphComesFrom(t *testing.T) {
 func TestForgetDropsWhatAnOlderProgramSaidOfAHarvest(t *testing.T) {
 	w := newWorld(t)
 	for i := range KeptReports + 2 {
-		r := harvest.Report{ID: fmt.Sprint("harvest-", i+1), Source: "s", Started: noon.Add(time.Duration(i) * time.Hour), Ended: noon.Add(time.Duration(i)*time.Hour + 1)}
+		r := harvest.Report{ID: fmt.Sprint("harvest-", i+1), Source: "s", Started: noon.Add(time.Duration(i) * time.Hour),
+			Ended: noon.Add(time.Duration(i)*time.Hour + 1)}
 		if err := w.ledger.Record(t.Context(), r, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -15,9 +15,9 @@
 // spite of the same fault is not the missing one. A dataset that five whole harvests in a row did not bring is no
 // longer waited for: a portal that always miscounts its datasets would otherwise keep all of them forever.
 //
-// If a commit would withdraw more than a third of the datasets that the portal lists, and more than one, it keeps what the harvest found and
-// leaves the rest as it is: their withdrawal waits until Answer is called, or until a later harvest finds them again, or
-// finds enough of them that the loss is no longer sudden (Question).
+// If a commit would withdraw more than a third of the datasets that the portal lists, and more than one, it keeps what
+// the harvest found and leaves the rest as it is: their withdrawal waits until Answer is called, or until a later
+// harvest finds them again, or finds enough of them that the loss is no longer sudden (Question).
 //
 // After the commit, small transactions make the staged entries current. Every part may be repeated, so that an
 // interrupted commit is completed by Recover or by the next harvest of the source. Memory holds the keys of changed
@@ -80,7 +80,8 @@ func New(mint ns.Mint, db *kv.DB, triples *triplestore.Store, delist Delister) (
 	if err != nil {
 		return nil, fmt.Errorf("ledger: %w", err)
 	}
-	return &Ledger{triples: triples, db: db, mint: mint, delist: delist, pack: pack, unpack: unpack, manyQuads: 200_000, maxQuads: 2_000_000}, nil
+	return &Ledger{triples: triples, db: db, mint: mint, delist: delist, pack: pack, unpack: unpack, manyQuads: 200_000,
+		maxQuads: 2_000_000}, nil
 }
 
 // phase is the state of a portal's harvest. The values are part of the format.

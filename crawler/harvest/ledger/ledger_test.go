@@ -75,7 +75,8 @@ func about(dataset string, statements ...string) harvest.Entry {
 	e := harvest.Entry{Dataset: "http://d.example/" + dataset, Resources: []string{"r-" + dataset}}
 	for _, s := range append([]string{dataset + " a d"}, statements...) {
 		f := strings.Fields(s)
-		e.Quads = append(e.Quads, term.Quad{S: term.IRI("http://d.example/" + f[0]), P: term.IRI("http://v.example/" + f[1]), O: term.String(f[2])})
+		e.Quads = append(e.Quads,
+			term.Quad{S: term.IRI("http://d.example/" + f[0]), P: term.IRI("http://v.example/" + f[1]), O: term.String(f[2])})
 	}
 	return e
 }
@@ -122,7 +123,8 @@ func (w *world) stage(entries ...harvest.Entry) {
 
 func (w *world) commit(whole bool) harvest.Changes {
 	w.t.Helper()
-	changes, err := w.ledger.Commit(context.Background(), fmt.Sprint("harvest-", w.runs), w.portal, harvest.Ending{Whole: whole, Sure: true}, w.now())
+	changes, err := w.ledger.Commit(context.Background(), fmt.Sprint("harvest-", w.runs), w.portal,
+		harvest.Ending{Whole: whole, Sure: true}, w.now())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -152,7 +154,8 @@ func (w *world) statements(graph term.Key, vocabulary string) []string {
 			return nil
 		}
 		p := q.P.Value()
-		all = append(all, strings.TrimPrefix(q.S.Value(), "http://d.example/")+" "+p[strings.LastIndexAny(p, "/#")+1:]+" "+strings.TrimPrefix(q.O.Value(), "http://a.example/activity/"))
+		all = append(all, strings.TrimPrefix(q.S.Value(), "http://d.example/")+" "+p[strings.LastIndexAny(p, "/#")+1:]+" "+
+			strings.TrimPrefix(q.O.Value(), "http://a.example/activity/"))
 		return nil
 	})
 	if err != nil {
@@ -177,7 +180,8 @@ func TestAWholeHarvestReplacesThePortalsGraph(t *testing.T) {
 		t.Fatalf("first: %+v", c)
 	}
 	w.wants("first", w.graph(""), "1 a d", "1 title One", "2 a d", "2 title Two")
-	if c := w.run(true, about("1", "1 title Uno"), about("2", "2 title Two"), about("3")); c != (harvest.Changes{Inserted: 1, Updated: 1, Unchanged: 1}) {
+	if c := w.run(true, about("1", "1 title Uno"), about("2", "2 title Two"),
+		about("3")); c != (harvest.Changes{Inserted: 1, Updated: 1, Unchanged: 1}) {
 		t.Fatalf("second: %+v", c)
 	}
 	w.wants("second", w.graph(""), "1 a d", "1 title Uno", "2 a d", "2 title Two", "3 a d")
@@ -195,7 +199,8 @@ func TestWhatIsNoLongerListedIsWithdrawnAndKeepsItsHistoryWhenItComesBack(t *tes
 	w.wants("withdrawn graph", w.graph("#withdrawn"), "1 a d", "1 title One")
 	w.wants("resources", w.delisted.list, "http://d.example/1 []")
 	event := "harvest-2#withdrawn-" + w.eventID("1")
-	w.wants("marks", w.marks(), "1 invalidatedAtTime 2026-11-21T14:00:00.000Z", "1 wasInvalidatedBy harvest-2", "1 status http://purl.org/adms/status/Withdrawn", "1 qualifiedInvalidation "+event)
+	w.wants("marks", w.marks(), "1 invalidatedAtTime 2026-11-21T14:00:00.000Z", "1 wasInvalidatedBy harvest-2",
+		"1 status http://purl.org/adms/status/Withdrawn", "1 qualifiedInvalidation "+event)
 	if c := w.run(true, about("2")); c != (harvest.Changes{Unchanged: 1}) {
 		t.Fatalf("still withdrawn: %+v", c)
 	}
@@ -228,7 +233,8 @@ func TestWhatASourceFailsToGiveStaysAsItWas(t *testing.T) {
 	w := newWorld(t)
 	kept := func(dataset string) harvest.Entry { return harvest.Entry{Dataset: dataset, Kept: true} }
 	w.run(true, about("1", "1 title One"), about("2"), about("3"))
-	if c := w.run(true, about("3"), kept("http://d.example/1"), kept("http://d.example/unknown")); c != (harvest.Changes{Unchanged: 1, Withdrawn: 1}) {
+	if c := w.run(true, about("3"), kept("http://d.example/1"),
+		kept("http://d.example/unknown")); c != (harvest.Changes{Unchanged: 1, Withdrawn: 1}) {
 		t.Fatalf("%+v", c)
 	}
 	w.wants("1 is kept, 2 is withdrawn", w.graph(""), "1 a d", "1 title One", "3 a d")
@@ -300,9 +306,11 @@ func TestAPortalIsKeptByOneKindOfSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.commit(true)
-	for name, want := range map[string]bool{name: true, "ckan http://p.example since=2026-01-01": true, "dcat http://p.example/catalog.ttl": false} {
+	for name, want := range map[string]bool{name: true, "ckan http://p.example since=2026-01-01": true,
+		"dcat http://p.example/catalog.ttl": false} {
 		err := w.ledger.Open(name, w.portal, false, false)
-		if (err == nil) != want || !want && (!errors.Is(err, harvest.ErrTaken) || !strings.Contains(err.Error(), "by the harvest of ckan http://p.example:")) {
+		if (err == nil) != want || !want &&
+			(!errors.Is(err, harvest.ErrTaken) || !strings.Contains(err.Error(), "by the harvest of ckan http://p.example:")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -378,7 +386,8 @@ func (w *world) holdsNothingElse(entries int) {
 		})
 	})
 	if err != nil || count[tableContent] != entries || count[tableCurrent] != entries || count[tableStaged] != 0 {
-		w.t.Fatalf("%d contents, %d current, %d staged, want %d, %v", count[tableContent], count[tableCurrent], count[tableStaged], entries, err)
+		w.t.Fatalf("%d contents, %d current, %d staged, want %d, %v", count[tableContent], count[tableCurrent], count[tableStaged], entries,
+			err)
 	}
 }
 
@@ -473,7 +482,8 @@ func TestTheGraphIsWhatTheEntriesSay(t *testing.T) {
 					}
 					continue
 				}
-				said := rapid.SliceOfN(rapid.SampledFrom([]string{"org name X", "org name Y", "1 note a", "2 note b", "4 title z"}), 0, 3).Draw(t, "said")
+				said := rapid.SliceOfN(rapid.SampledFrom([]string{"org name X", "org name Y", "1 note a", "2 note b", "4 title z"}), 0,
+					3).Draw(t, "said")
 				e := about(d, said...)
 				entries = append(entries, e)
 				met[d] = true
@@ -495,7 +505,8 @@ func TestTheGraphIsWhatTheEntriesSay(t *testing.T) {
 			if checks := rapid.IntRange(0, 40).Draw(t, "cut off after"); checks > 0 {
 				ctx := &dying{Context: context.Background()}
 				ctx.left.Store(int64(checks))
-				w.ledger.Commit(ctx, fmt.Sprint("harvest-", w.runs), w.portal, harvest.Ending{Whole: whole, Sure: true}, w.now()) // may be interrupted
+				// may be interrupted
+				w.ledger.Commit(ctx, fmt.Sprint("harvest-", w.runs), w.portal, harvest.Ending{Whole: whole, Sure: true}, w.now())
 				if err := w.ledger.Recover(context.Background()); err != nil {
 					t.Fatal(err)
 				}

@@ -15,8 +15,8 @@ import (
 // maxLicensed bounds the files of a dataset whose events include a change of its licence.
 const maxLicensed = 100
 
-// tellLicence adds to the log of events that a dataset, or a file of it, is declared to have another licence than before.
-// A commit that is repeated adds it once.
+// tellLicence adds to the log of events that a dataset, or a file of it, is declared to have another licence than
+// before. A commit that is repeated adds it once.
 func tellLicence(ctx context.Context, txn *kv.Txn, record portal, e row, before, after []term.Quad) error {
 	from, to := licences(before), licences(after)
 	if from == to {

@@ -41,7 +41,8 @@ func TestAPortalThatCountsOthersThanItReturnsIsNotReadWholeEachTime(t *testing.T
 	w.ask(true, datasets(1, 9)...)
 	w.begin()
 	w.stage(datasets(1, 9)...)
-	if _, err := w.ledger.Commit(t.Context(), "harvest-9", w.portal, harvest.Ending{Whole: true, Total: catalog.Counted(12)}, w.now()); err != nil {
+	if _, err := w.ledger.Commit(t.Context(), "harvest-9", w.portal, harvest.Ending{Whole: true, Total: catalog.Counted(12)},
+		w.now()); err != nil {
 		t.Fatal(err)
 	}
 	w.end()
@@ -100,8 +101,9 @@ func TestAPortalThatDoesNotNameAllThatItReturnsIsNotReadWholeEachTime(t *testing
 	w.end()
 }
 
-// TestAHarvestThatCannotTellWhatWasRemovedSaysSo: a portal that says that it lists five more than it returns may have lost
-// any of those that it returned before. When it fails in the same way again, what it no longer returns is withdrawn.
+// TestAHarvestThatCannotTellWhatWasRemovedSaysSo: a portal that says that it lists five more than it returns may have
+// lost any of those that it returned before. When it fails in the same way again, what it no longer returns is
+// withdrawn.
 func TestAHarvestThatCannotTellWhatWasRemovedSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -8,7 +8,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// overlap finds out, while a change is written, whether a statement that one entry drops is still made by another entry.
+// overlap finds out, while a change is written, whether a statement that one entry drops is still made by another
+// entry.
 type overlap struct {
 	l      *Ledger
 	txn    *kv.Txn
@@ -104,8 +105,8 @@ func stagedRow(txn *kv.Txn, p portalID, record portal, id entryID) (r row, ok bo
 	return r, ok && r.Campaign == record.Campaign, err
 }
 
-// lost reports whether a harvest lost an entry that is current: the source says that it was deleted (gone), or the harvest
-// was whole and neither met nor staged it.
+// lost reports whether a harvest lost an entry that is current: the source says that it was deleted (gone), or the
+// harvest was whole and neither met nor staged it.
 func (p portal) lost(current row, gone bool) bool {
 	return gone || p.Whole && current.Campaign != p.Campaign && !p.excuse(current.Campaign)
 }

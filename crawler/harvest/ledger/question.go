@@ -9,18 +9,19 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Question asks whether datasets that a portal has suddenly ceased to list are withdrawn. Until it is answered, they are
-// listed as before.
+// Question asks whether datasets that a portal has suddenly ceased to list are withdrawn. Until it is answered, they
+// are listed as before.
 type Question struct {
-	Portal   string    `json:"portal"`
-	Source   string    `json:"source"`             // whose harvest asks
-	Harvest  string    `json:"harvest"`            // ID of the latest harvest that asked
-	Asked    time.Time `json:"asked"`              // when the first harvest asked
-	Last     time.Time `json:"last"`               // when the latest one did
-	Waiting  int       `json:"waiting"`            // datasets whose withdrawal waits for an answer; 0: nothing is asked
-	Listed   int       `json:"listed"`             // datasets that the portal listed before
-	Refused  int       `json:"refused,omitempty"`  // datasets that stay listed by an answer, until a harvest finds them or Withdraw is answered
-	Examples []string  `json:"examples,omitempty"` // the first of those that wait
+	Portal  string    `json:"portal"`
+	Source  string    `json:"source"`  // whose harvest asks
+	Harvest string    `json:"harvest"` // ID of the latest harvest that asked
+	Asked   time.Time `json:"asked"`   // when the first harvest asked
+	Last    time.Time `json:"last"`    // when the latest one did
+	Waiting int       `json:"waiting"` // datasets whose withdrawal waits for an answer; 0: nothing is asked
+	Listed  int       `json:"listed"`  // datasets that the portal listed before
+	// datasets that stay listed by an answer, until a harvest finds them or Withdraw is answered
+	Refused  int      `json:"refused,omitempty"`
+	Examples []string `json:"examples,omitempty"` // the first of those that wait
 }
 
 // Answer is an answer to a Question.
@@ -59,8 +60,8 @@ type question struct {
 // sudden reports whether a portal loses more than a third of its datasets, and more than one.
 func sudden(lost, listed int) bool { return lost > 1 && 3*lost > listed }
 
-// asksAbout reports whether a commit asks before it withdraws. One that replaces the harvest of another kind of source does
-// not, since that was asked for (Open). If it is repeated, it asks again, whatever else it has added
+// asksAbout reports whether a commit asks before it withdraws. One that replaces the harvest of another kind of source
+// does not, since that was asked for (Open). If it is repeated, it asks again, whatever else it has added
 // to the portal.
 func (p portal) asksAbout(todo *plan) bool {
 	return !p.Taken && sudden(todo.changes.Withdrawn, todo.listed) || !p.Taken && p.Held == p.Campaign && todo.changes.Withdrawn > 0
@@ -149,9 +150,9 @@ func (l *Ledger) Questions(ctx context.Context) ([]Question, error) {
 	return all, err
 }
 
-// Answer answers the question about a portal, and returns it as it was. What a harvest of the portal has staged meanwhile
-// stays staged. An answer that was interrupted is completed by Recover. The error wraps ErrNoQuestion if nothing is asked,
-// and no dataset is listed because of an earlier answer.
+// Answer answers the question about a portal, and returns it as it was. What a harvest of the portal has staged
+// meanwhile stays staged. An answer that was interrupted is completed by Recover. The error wraps ErrNoQuestion if
+// nothing is asked, and no dataset is listed because of an earlier answer.
 func (l *Ledger) Answer(ctx context.Context, portalIRI string, a Answer, at time.Time) (Question, error) {
 	if a != Withdraw && a != Keep {
 		return Question{}, fmt.Errorf("answer %q: expected %s or %s", a, Withdraw, Keep)

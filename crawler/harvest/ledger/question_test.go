@@ -83,7 +83,8 @@ func TestASuddenLossIsAskedAbout(t *testing.T) {
 	if len(w.delisted.list) != 3 {
 		t.Fatalf("delisted: %v", w.delisted.list)
 	}
-	if c := w.ask(true, append(datasets(1, 5), about("new", "new title New"))...); c != (harvest.Changes{Unchanged: 5, Updated: 1, Waiting: 4}) {
+	if c := w.ask(true, append(datasets(1, 5), about("new", "new title New"))...); c != (harvest.Changes{Unchanged: 5, Updated: 1,
+		Waiting: 4}) {
 		t.Fatalf("the next harvest: %+v", c)
 	}
 	w.asks("after the next", 4, 0)
@@ -237,7 +238,8 @@ func TestQuestionsFollowTheirRules(t *testing.T) {
 				met, deleted, before := map[string]bool{}, map[string]bool{}, len(listed)
 				lost, known := []string{}, maps.Clone(listed)
 				var entries []harvest.Entry
-				for _, d := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"1", "2", "3", "4", "5", "6"}), rapid.ID).Draw(t, "datasets") {
+				for _, d := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"1", "2", "3", "4", "5", "6"}), rapid.ID).Draw(t,
+					"datasets") {
 					if rapid.IntRange(0, 5).Draw(t, "gone") == 0 {
 						entries, deleted[d] = append(entries, gone(d)), true
 						continue

@@ -61,7 +61,9 @@ func (l *Ledger) Open(name, portalIRI string, whole, take bool) error {
 	if err != nil || record.Harvest == "" || take || kindOf(record.Source) == kindOf(name) || !whole && !record.Owned {
 		return err
 	}
-	return fmt.Errorf("the portal %s %w by the harvest of %s: name this portal differently (--portal), or replace that harvest by this one (--fresh)", portalIRI, harvest.ErrTaken, record.Source)
+	return fmt.Errorf(
+		"the portal %s %w by the harvest of %s: name this portal differently (--portal), or replace that harvest by this one (--fresh)",
+		portalIRI, harvest.ErrTaken, record.Source)
 }
 
 // kindOf returns the kind of a source, the first word of its name.

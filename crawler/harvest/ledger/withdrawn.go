@@ -15,7 +15,8 @@ import (
 // The default graph says the following of a withdrawn dataset. The first three statements are removed when it returns;
 // each withdrawal and each return stays on record as prov:Invalidation and prov:Generation.
 //
-//	dataset prov:invalidatedAtTime T ; prov:wasInvalidatedBy harvest ; adms:status <http://purl.org/adms/status/Withdrawn> ;
+//	dataset prov:invalidatedAtTime T ; prov:wasInvalidatedBy harvest ; adms:status
+//	    <http://purl.org/adms/status/Withdrawn> ;
 //	        prov:qualifiedInvalidation [ prov:atTime T ; prov:activity harvest ] ;
 //	        prov:qualifiedGeneration   [ prov:atTime T ; prov:activity harvest ] .
 

@@ -35,7 +35,8 @@ func TestWhatPortalsWriteIsReadAsTheyMeantIt(t *testing.T) {
 func TestOfWhatBreaksOffTheCompleteElementsStay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want, why string }{
-		{`{"result":{"count":9,"results":[{"id":"a"},{"id":"b"},{"id":"c","ti`, `{"result":{"count":9,"results":[{"id":"a"},{"id":"b"}]}}`, "breaks off after 67 bytes"},
+		{`{"result":{"count":9,"results":[{"id":"a"},{"id":"b"},{"id":"c","ti`, `{"result":{"count":9,"results":[{"id":"a"},{"id":"b"}]}}`,
+			"breaks off after 67 bytes"},
 		{`[1, 2`, `[1,2]`, "breaks off"},
 		{``, `null`, "breaks off after 0 bytes"},
 		{`<html>`, `null`, `byte 0: "<html>" is no value`},
@@ -179,7 +180,8 @@ func same(v Value, want any) bool {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{`{"a":[1,-2.5e3,"x\n\u00e9\ud83d\ude00",true,null,{}]}`, `{"a":[{"b":1},{"c`, "[1,,2,]", "\xef\xbb\xbf{}", `[NaN`, `"\`} {
+	for _, s := range []string{`{"a":[1,-2.5e3,"x\n\u00e9\ud83d\ude00",true,null,{}]}`, `{"a":[{"b":1},{"c`, "[1,,2,]", "\xef\xbb\xbf{}",
+		`[NaN`, `"\`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

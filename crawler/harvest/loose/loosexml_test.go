@@ -21,7 +21,10 @@ func read(t *testing.T, body string) (*Element, error) {
 
 func TestElementsAreFoundByTheirLocalNames(t *testing.T) {
 	t.Parallel()
-	e, err := read(t, `<?xml version="1.0" encoding="ISO-8859-1"?><a:x xmlns:a="u"><a:y n=" 1 "><b>eins</b></a:y><y><c>zwei&nbsp;</c><b> drei </b></y></a:x>`)
+	e,
+		err := read(t,
+		`<?xml version="1.0" encoding="ISO-8859-1"?><a:x xmlns:a="u"><a:y n=" 1 "><b>eins</b></a:y><y><c>zwei&nbsp;</c><b> drei `+
+			`</b></y></a:x>`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +35,8 @@ func TestElementsAreFoundByTheirLocalNames(t *testing.T) {
 	if got := strings.Join(texts, ","); got != "eins,zwei,drei" {
 		t.Errorf("y/* leads to %q", got)
 	}
-	if e.First("y").Attr("n") != "1" || e.First("y/b").Text() != "eins" || e.First("z/b").Text() != "" || e.Find("c").Text() != "zwei" || e.All("y/b")[1].Text() != "drei" {
+	if e.First("y").Attr("n") != "1" || e.First("y/b").Text() != "eins" || e.First("z/b").Text() != "" || e.Find("c").Text() != "zwei" ||
+		e.All("y/b")[1].Text() != "drei" {
 		t.Errorf("%+v", e)
 	}
 }

@@ -36,7 +36,8 @@ type client struct {
 // protocol are in the page, whatever the status of the answer.
 func (c *client) ask(ctx context.Context, args url.Values, emit func(record) error) (page, error) {
 	address := portalapi.WithQuery(c.base, args)
-	answer, err := harvest.Ask(ctx, c.stats.Over(c.doer), harvest.Request{URL: address, Accept: "text/xml, application/xml;q=0.9, */*;q=0.1", Tries: c.tries})
+	answer, err := harvest.Ask(ctx, c.stats.Over(c.doer),
+		harvest.Request{URL: address, Accept: "text/xml, application/xml;q=0.9, */*;q=0.1", Tries: c.tries})
 	if ctx.Err() != nil {
 		return page{}, ctx.Err()
 	}

@@ -41,7 +41,8 @@ func some(n int) []item {
 	items := make([]item, n)
 	for i := range items {
 		day := time.Date(2020, 1, 1, 12, 0, 0, 0, time.UTC).AddDate(0, 0, i)
-		items[i] = item{id: fmt.Sprintf("oai:r.example:%d", i), stamp: day.Format(time.RFC3339), metadata: dc(fmt.Sprintf("http://r.example/files/%d.csv", i))}
+		items[i] = item{id: fmt.Sprintf("oai:r.example:%d", i), stamp: day.Format(time.RFC3339),
+			metadata: dc(fmt.Sprintf("http://r.example/files/%d.csv", i))}
 	}
 	return items
 }
@@ -85,7 +86,8 @@ func (r *repo) verb(args url.Values) string {
 		if granularity == "" {
 			granularity = "YYYY-MM-DDThh:mm:ssZ"
 		}
-		return `<Identify><repositoryName>The repository</repositoryName><baseURL>http://r.example/oai</baseURL><adminEmail>a@r.example</adminEmail>` +
+		return `<Identify><repositoryName>The ` +
+			`repository</repositoryName><baseURL>http://r.example/oai</baseURL><adminEmail>a@r.example</adminEmail>` +
 			`<earliestDatestamp>2020-01-01</earliestDatestamp><granularity>` + granularity + `</granularity></Identify>`
 	case "ListMetadataFormats":
 		return `<ListMetadataFormats><metadataFormat><metadataPrefix>oai_dc</metadataPrefix></metadataFormat></ListMetadataFormats>`
@@ -180,7 +182,8 @@ func selected(all []item, args url.Values) []item {
 	var in []item
 	for _, it := range all {
 		from, until := args.Get("from"), args.Get("until")
-		if (from == "" || it.stamp[:len(from)] >= from) && (until == "" || it.stamp[:len(until)] <= until) && (args.Get("set") == "" || it.set == args.Get("set")) {
+		if (from == "" || it.stamp[:len(from)] >= from) && (until == "" || it.stamp[:len(until)] <= until) &&
+			(args.Get("set") == "" || it.set == args.Get("set")) {
 			in = append(in, it)
 		}
 	}

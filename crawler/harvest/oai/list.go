@@ -188,13 +188,14 @@ func (h *run) noteDatestamp(w *window, datestamp string) {
 func (h *run) requestEach(ctx context.Context, headers []record) error {
 	for _, head := range headers {
 		found := false
-		p, err := h.ask(ctx, url.Values{"verb": {"GetRecord"}, "metadataPrefix": {h.prefix}, "identifier": {head.Identifier}}, func(rec record) error {
-			found = true
-			if rec.Identifier == "" {
-				rec.Identifier = head.Identifier
-			}
-			return h.emit(rec)
-		})
+		p, err := h.ask(ctx, url.Values{"verb": {"GetRecord"}, "metadataPrefix": {h.prefix}, "identifier": {head.Identifier}},
+			func(rec record) error {
+				found = true
+				if rec.Identifier == "" {
+					rec.Identifier = head.Identifier
+				}
+				return h.emit(rec)
+			})
 		var t *trouble
 		switch {
 		case errors.As(err, &t):
@@ -228,7 +229,8 @@ func (h *run) workAround(ctx context.Context, t *trouble) error {
 	if h.failures++; h.failures > maxFailures {
 		return fmt.Errorf("oai: every request fails: %w", t.err)
 	}
-	if final(t.kind) || (h.stats.Records == 0 && w.Token == "" && (isProtocol(t.kind) || t.kind == "no-oai" || t.kind == "html" || h.failures > maxStumbles)) {
+	if final(t.kind) || (h.stats.Records == 0 && w.Token == "" &&
+		(isProtocol(t.kind) || t.kind == "no-oai" || t.kind == "html" || h.failures > maxStumbles)) {
 		return fmt.Errorf("oai: %w", t.err)
 	}
 	h.tries = 2 // the usual number of attempts has been made
@@ -267,7 +269,9 @@ func (h *run) smallerWindows(w window, t *trouble) []window {
 		switch {
 		case ascending && (w.From.IsZero() || last.After(w.From)):
 			return []window{part(last, w.Until)}
-		case ascending && t.kind == "loop" && (w.Until.IsZero() || last.Before(w.Until)) && last.Before(h.date) && last.Add(step).After(w.From): // many records with one datestamp
+		// many records with one datestamp
+		case ascending && t.kind == "loop" && (w.Until.IsZero() || last.Before(w.Until)) && last.Before(h.date) &&
+			last.Add(step).After(w.From):
 			return []window{part(last.Add(step), w.Until)}
 		}
 		if a, b, ok := w.halves(h.earliest, h.date, step); ok {

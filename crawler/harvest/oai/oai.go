@@ -2,8 +2,8 @@
 // Harvesting, and copes with their deviations from it.
 //
 // A harvest asks for the repository's identity, formats and sets, and then reads its list of records in windows of
-// time. A first harvest has one window, open at both ends; a later one starts shortly before the previous harvest, unless
-// the repository forgets what it deletes: then a weekly harvest reads the whole list. If a
+// time. A first harvest has one window, open at both ends; a later one starts shortly before the previous harvest,
+// unless the repository forgets what it deletes: then a weekly harvest reads the whole list. If a
 // list breaks (a rejected token, an endless page, an error at one place), the rest of the window is read in smaller
 // ones: from the last datestamp on if datestamps ascend, else by halves, finally record by record. Records that cannot
 // be read at all are reported and requested again by the next harvest. The mark has the remaining windows, so that an
@@ -122,8 +122,8 @@ func (h *run) wholeIsDue() bool {
 	return !h.tellsGone() && (since >= harvest.WholeAfter || since < -time.Hour)
 }
 
-// Count implements harvest.Counter. It asks for the first page of identifiers, which has the size of the whole list or is
-// the whole list.
+// Count implements harvest.Counter. It asks for the first page of identifiers, which has the size of the whole list or
+// is the whole list.
 func (s Source) Count(ctx context.Context) (n int, ok bool) {
 	base, err := repository(s.URL)
 	if err != nil || !s.isWhole() {

@@ -49,10 +49,13 @@ func TestEveryRecordIsHadWhateverBreaks(t *testing.T) {
 		fails   bool     // the harvest returns an error because of them
 	}{
 		{"nothing breaks", &repo{items: some(35)}, nil, 8, false},
-		{"a token at the end, and no closing tags", &repo{items: some(35), alters: func(b string, _ url.Values) string { return strings.TrimSuffix(b, "</OAI-PMH>") }}, nil, 8, false},
-		{"the list's token is not taken in its middle", &repo{items: some(35), breaks: atToken("20", func(w http.ResponseWriter, _ *http.Request) {
-			fmt.Fprint(w, `<OAI-PMH>`+fail("badResumptionToken")+`</OAI-PMH>`)
-		})}, nil, 12, false},
+		{"a token at the end, and no closing tags",
+			&repo{items: some(35), alters: func(b string, _ url.Values) string { return strings.TrimSuffix(b, "</OAI-PMH>") }}, nil, 8,
+			false},
+		{"the list's token is not taken in its middle",
+			&repo{items: some(35), breaks: atToken("20", func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprint(w, `<OAI-PMH>`+fail("badResumptionToken")+`</OAI-PMH>`)
+			})}, nil, 12, false},
 		{"the same, with status 422", &repo{items: some(35), breaks: atToken("20", func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(422)
 			fmt.Fprint(w, `<OAI-PMH>`+fail("badResumptionToken")+`</OAI-PMH>`)
@@ -63,17 +66,20 @@ func TestEveryRecordIsHadWhateverBreaks(t *testing.T) {
 			}
 			return args.Get("resumptionToken") != ""
 		}}, nil, 20, false},
-		{"no token is ever taken, and dates do not ascend", &repo{items: reversed(some(35)), jumbled: true, breaks: func(w http.ResponseWriter, args url.Values, _ *repo) bool {
-			if args.Get("resumptionToken") != "" {
-				fmt.Fprint(w, `<OAI-PMH>`+fail("badResumptionToken")+`</OAI-PMH>`)
-			}
-			return args.Get("resumptionToken") != ""
-		}}, nil, 40, false},
+		{"no token is ever taken, and dates do not ascend",
+			&repo{items: reversed(some(35)), jumbled: true, breaks: func(w http.ResponseWriter, args url.Values, _ *repo) bool {
+				if args.Get("resumptionToken") != "" {
+					fmt.Fprint(w, `<OAI-PMH>`+fail("badResumptionToken")+`</OAI-PMH>`)
+				}
+				return args.Get("resumptionToken") != ""
+			}}, nil, 40, false},
 		{"status 500 at one token", &repo{items: some(35), breaks: atToken("20", status(500))}, nil, 20, false},
-		{"status 500 wherever one record is", &repo{items: some(35), breaks: poisoned("oai:r.example:17")}, []string{"oai:r.example:17"}, 250, true},
-		{"status 500 wherever one record is listed", &repo{items: some(35), breaks: func(w http.ResponseWriter, args url.Values, r *repo) bool {
-			return args.Get("verb") == "ListRecords" && poisoned("oai:r.example:17")(w, args, r)
-		}}, nil, 250, false},
+		{"status 500 wherever one record is", &repo{items: some(35), breaks: poisoned("oai:r.example:17")}, []string{"oai:r.example:17"},
+			250, true},
+		{"status 500 wherever one record is listed",
+			&repo{items: some(35), breaks: func(w http.ResponseWriter, args url.Values, r *repo) bool {
+				return args.Get("verb") == "ListRecords" && poisoned("oai:r.example:17")(w, args, r)
+			}}, nil, 250, false},
 		{"the same token for ever", &repo{items: some(35), token: func(end int) string {
 			if end >= 20 {
 				return "20!!!"
@@ -97,23 +103,31 @@ func TestEveryRecordIsHadWhateverBreaks(t *testing.T) {
 			return strings.ReplaceAll(strings.Replace(b, "UTF-8", "ISO-8859-1", 1), "A title", "Zürich")
 		}}, nil, 8, false},
 		{"a prefix before every element", &repo{items: some(35), alters: prefixed}, nil, 8, false},
-		{"one answer broken in its middle", &repo{items: some(35), alters: once(func(b string) string { return b[:len(b)/2] })}, nil, 10, false},
-		{"one answer a page of HTML", &repo{items: some(35), alters: once(func(string) string { return "<!DOCTYPE html><html><body>Please log in" })}, nil, 10, false},
-		{"from and until are not listened to, and tokens not taken", &repo{items: some(12), lists: func(all []item, _ url.Values) []item { return all }, breaks: func(w http.ResponseWriter, args url.Values, _ *repo) bool {
-			bad := args.Get("resumptionToken") != "" && args.Get("verb") == "ListRecords"
-			if bad {
-				fmt.Fprint(w, `<OAI-PMH>`+fail("badResumptionToken")+`</OAI-PMH>`)
-			}
-			return bad
-		}}, nil, 40, false},
-		{"a token that came percent-encoded", &repo{items: some(35), alters: func(b string, _ url.Values) string { return strings.ReplaceAll(b, "!!!", "%21%21%21") }}, nil, 12, false},
-		{"a token that has to be encoded", &repo{items: some(35), alters: func(b string, _ url.Values) string { return strings.ReplaceAll(b, "0!!!", "0!!!+ &amp;=/?") },
-			breaks: func(_ http.ResponseWriter, args url.Values, _ *repo) bool {
-				if token, ok := strings.CutSuffix(args.Get("resumptionToken"), "+ &=/?"); ok {
-					args.Set("resumptionToken", token)
-				}
-				return false
-			}}, nil, 8, false},
+		{"one answer broken in its middle", &repo{items: some(35), alters: once(func(b string) string { return b[:len(b)/2] })}, nil, 10,
+			false},
+		{"one answer a page of HTML",
+			&repo{items: some(35), alters: once(func(string) string { return "<!DOCTYPE html><html><body>Please log in" })}, nil, 10,
+			false},
+		{"from and until are not listened to, and tokens not taken",
+			&repo{items: some(12), lists: func(all []item, _ url.Values) []item { return all },
+				breaks: func(w http.ResponseWriter, args url.Values, _ *repo) bool {
+					bad := args.Get("resumptionToken") != "" && args.Get("verb") == "ListRecords"
+					if bad {
+						fmt.Fprint(w, `<OAI-PMH>`+fail("badResumptionToken")+`</OAI-PMH>`)
+					}
+					return bad
+				}}, nil, 40, false},
+		{"a token that came percent-encoded",
+			&repo{items: some(35), alters: func(b string, _ url.Values) string { return strings.ReplaceAll(b, "!!!", "%21%21%21") }}, nil,
+			12, false},
+		{"a token that has to be encoded",
+			&repo{items: some(35), alters: func(b string, _ url.Values) string { return strings.ReplaceAll(b, "0!!!", "0!!!+ &amp;=/?") },
+				breaks: func(_ http.ResponseWriter, args url.Values, _ *repo) bool {
+					if token, ok := strings.CutSuffix(args.Get("resumptionToken"), "+ &=/?"); ok {
+						args.Set("resumptionToken", token)
+					}
+					return false
+				}}, nil, 8, false},
 		{"pages without records between", &repo{items: some(35), alters: hollow()}, nil, 12, false},
 		{"a wrong completeListSize", &repo{items: some(35), alters: func(b string, _ url.Values) string {
 			return strings.ReplaceAll(b, "<resumptionToken>", `<resumptionToken completeListSize="3" cursor="9">`)
@@ -232,7 +246,8 @@ func hollow() func(string, url.Values) string {
 			return b
 		}
 		given[token] = true
-		return `<OAI-PMH><ListRecords><resumptionToken>` + strings.Replace(token, "!", "!", 1) + `</resumptionToken></ListRecords></OAI-PMH>`
+		return `<OAI-PMH><ListRecords><resumptionToken>` + strings.Replace(token, "!", "!", 1) +
+			`</resumptionToken></ListRecords></OAI-PMH>`
 	}
 }
 
@@ -251,7 +266,8 @@ func busy() func(http.ResponseWriter, url.Values, *repo) bool {
 
 // prefixed adds a prefix to every element of the protocol.
 func prefixed(b string, _ url.Values) string {
-	for _, name := range []string{"OAI-PMH", "responseDate", "request", "error", "Identify", "repositoryName", "ListRecords", "record", "header", "identifier", "datestamp", "metadata", "resumptionToken"} {
+	for _, name := range []string{"OAI-PMH", "responseDate", "request", "error", "Identify", "repositoryName", "ListRecords", "record",
+		"header", "identifier", "datestamp", "metadata", "resumptionToken"} {
 		b = strings.ReplaceAll(b, "<"+name+">", "<o:"+name+">")
 		b = strings.ReplaceAll(b, "</"+name+">", "</o:"+name+">")
 		b = strings.ReplaceAll(b, "<"+name+" ", "<o:"+name+" ")
@@ -411,12 +427,13 @@ func TestWhatIsNoRepositoryIsToldInOneSentence(t *testing.T) {
 			return true
 		}},
 		{"no address", "oai.example", "is not the address", nil},
-		{"a format it has not", "http://r.example/oai", "cannotDisseminateFormat", func(w http.ResponseWriter, args url.Values, _ *repo) bool {
-			if args.Get("verb") == "ListRecords" {
-				fmt.Fprint(w, `<OAI-PMH>`+fail("cannotDisseminateFormat")+`</OAI-PMH>`)
-			}
-			return args.Get("verb") == "ListRecords"
-		}},
+		{"a format it has not", "http://r.example/oai", "cannotDisseminateFormat",
+			func(w http.ResponseWriter, args url.Values, _ *repo) bool {
+				if args.Get("verb") == "ListRecords" {
+					fmt.Fprint(w, `<OAI-PMH>`+fail("cannotDisseminateFormat")+`</OAI-PMH>`)
+				}
+				return args.Get("verb") == "ListRecords"
+			}},
 		{"dead in the middle", "http://r.example/oai", "answered 410", func(w http.ResponseWriter, args url.Values, r *repo) bool {
 			if len(r.asked) > 5 {
 				w.WriteHeader(410)

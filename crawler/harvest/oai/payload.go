@@ -214,8 +214,9 @@ func (b *builder) rdf(raw []byte, base string) {
 			continue
 		}
 		if address := strings.TrimSpace(q.O.Value()); isURL(address) && len(b.files) < maxFiles {
-			b.file(harvest.Distribution{URL: address, MediaType: mediaType(first(about[q.S], dcat.MediaType)), Format: first(about[q.S], dcterms.Format),
-				Title: first(about[q.S], dcterms.Title), Size: size(first(about[q.S], dcat.ByteSize))})
+			b.file(harvest.Distribution{URL: address, MediaType: mediaType(first(about[q.S], dcat.MediaType)),
+				Format: first(about[q.S], dcterms.Format),
+				Title:  first(about[q.S], dcterms.Title), Size: size(first(about[q.S], dcat.ByteSize))})
 		}
 	}
 }

@@ -36,7 +36,8 @@ func (a answers) Do(req *http.Request) (*http.Response, error) {
 	switch {
 	case args.Has("resumptionToken"):
 		w.WriteString(`<OAI-PMH>` + fail("noRecordsMatch") + `</OAI-PMH>`)
-	case holds(verb), !holds("Identify") && !holds("ListMetadataFormats") && !holds("GetRecord") && !holds("ListIdentifiers") && verb == "ListRecords":
+	case holds(verb), !holds("Identify") && !holds("ListMetadataFormats") && !holds("GetRecord") && !holds("ListIdentifiers") &&
+		verb == "ListRecords":
 		w.Write(a.body)
 	case verb == "ListIdentifiers" && holds("GetRecord"):
 		if m := anIdentifier.FindSubmatch(a.body); m != nil {
@@ -102,7 +103,8 @@ func yield(t *testing.T, name string, body []byte) string {
 		triples += len(d.Quads(out.portal.IRI))
 		seeds += len(d.Seeds(out.portal))
 	}
-	fmt.Fprintf(&b, "%s: %q, %d records, %d deleted, %d datasets, %d seeds, %d triples", name, out.portal.Title, src.Stats.Records, src.Stats.Deleted, len(out.datasets), seeds, triples)
+	fmt.Fprintf(&b, "%s: %q, %d records, %d deleted, %d datasets, %d seeds, %d triples", name, out.portal.Title, src.Stats.Records,
+		src.Stats.Deleted, len(out.datasets), seeds, triples)
 	for _, kind := range sorted(src.Stats.Errors) {
 		fmt.Fprintf(&b, ", %d× %s", src.Stats.Errors[kind], kind)
 	}
@@ -138,8 +140,15 @@ func sorted[V any](m map[string]V) []string {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte((&repo{items: some(3)}).answer(map[string][]string{"verb": {"ListRecords"}})))
-	f.Add([]byte(`junk<x:OAI-PMH xmlns:x='a' xmlns="b"><x:ListRecords><record xmlns:y="z"><header status="deleted"/><metadata><y:a b="c">&#1;<!-- --></y:a></metadata><about><provenance/></about></record><resumptionToken/>`))
-	f.Add([]byte(`<OAI-PMH><ListRecords><record><header><identifier>a</identifier></header><metadata><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="x"/></rdf:RDF></metadata></record></ListRecords></OAI-PMH>`))
+	f.Add(
+		[]byte(
+			`junk<x:OAI-PMH xmlns:x='a' xmlns="b"><x:ListRecords><record xmlns:y="z"><header status="deleted"/><metadata><y:a ` +
+				`b="c">&#1;<!-- --></y:a></metadata><about><provenance/></about></record><resumptionToken/>`))
+	f.Add(
+		[]byte(
+			`<OAI-PMH><ListRecords><record><header><identifier>a</identifier></header><metadata><rdf:RDF ` +
+				`xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description ` +
+				`rdf:about="x"/></rdf:RDF></metadata></record></ListRecords></OAI-PMH>`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		h := &run{src: Source{URL: "http://r.example/oai"}, portal: "http://r.example/oai"}
 		p, _ := parse(body, func(rec record) error {
@@ -168,7 +177,8 @@ func BenchmarkHarvest(b *testing.B) {
 			token = ""
 		}
 		head, _, _ := strings.Cut(page, "<resumptionToken>")
-		fmt.Fprint(w, strings.ReplaceAll(head, ":r.example:", ":"+fmt.Sprint(n)+":"), "<resumptionToken>", token, "</resumptionToken></ListRecords></OAI-PMH>")
+		fmt.Fprint(w, strings.ReplaceAll(head, ":r.example:", ":"+fmt.Sprint(n)+":"), "<resumptionToken>", token,
+			"</resumptionToken></ListRecords></OAI-PMH>")
 	}))
 	defer server.Close()
 	b.ReportAllocs()

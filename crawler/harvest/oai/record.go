@@ -53,7 +53,8 @@ func (s Source) baseURL() string {
 
 // portalOf returns the portal that an Identify describes.
 func (h *run) portalOf(id *loose.Element) harvest.Portal {
-	p := harvest.Portal{IRI: h.portal, TellsGone: h.tellsGone(), Title: id.Child("repositoryName"), Publisher: harvest.Agent{Name: id.Child("repositoryName"), Email: strings.TrimPrefix(id.Child("adminEmail"), "mailto:")}}
+	p := harvest.Portal{IRI: h.portal, TellsGone: h.tellsGone(), Title: id.Child("repositoryName"),
+		Publisher: harvest.Agent{Name: id.Child("repositoryName"), Email: strings.TrimPrefix(id.Child("adminEmail"), "mailto:")}}
 	if u, err := url.Parse(h.src.baseURL()); err == nil {
 		p.Homepage = u.Scheme + "://" + u.Host + "/"
 	}
@@ -71,7 +72,8 @@ func (h *run) portalOf(id *loose.Element) harvest.Portal {
 			p.Description = e.Child("text")
 		}
 	}
-	p.Statements = append(p.Statements, term.Quad{S: term.IRI(h.portal), P: term.IRI(dcterms.ConformsTo), O: term.IRI("http://www.openarchives.org/OAI/2.0/")})
+	p.Statements = append(p.Statements,
+		term.Quad{S: term.IRI(h.portal), P: term.IRI(dcterms.ConformsTo), O: term.IRI("http://www.openarchives.org/OAI/2.0/")})
 	return p
 }
 
@@ -222,7 +224,8 @@ func (b *builder) about(e *loose.Element) {
 		base, id := origin.Child("baseURL"), origin.Child("identifier")
 		switch {
 		case isURL(base) && id != "":
-			b.add(prov.WasDerivedFrom, portalapi.WithQuery(base, url.Values{"verb": {"GetRecord"}, "metadataPrefix": {"oai_dc"}, "identifier": {id}}))
+			b.add(prov.WasDerivedFrom,
+				portalapi.WithQuery(base, url.Values{"verb": {"GetRecord"}, "metadataPrefix": {"oai_dc"}, "identifier": {id}}))
 		case isURL(base):
 			b.add(prov.WasDerivedFrom, base)
 		}

@@ -30,7 +30,8 @@ type ListingOf[Item any] struct {
 	Fetch func(ctx context.Context, at string, n int) (PageOf[Item], error) // at is "" for the first page; n items came before
 	ID    func(Item) string                                                 // identifies an item
 	Item  func(context.Context, Item) error                                 // called for each new item
-	Keep  []string                                                          // names of mark words that every mark repeats, besides those of Begin
+	// names of mark words that every mark repeats, besides those of Begin
+	Keep []string
 }
 
 const (
@@ -75,7 +76,8 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 		}
 		end := page.Next == "" || page.Next == at
 		if end && page.Total > n && at == "" && m.Get("at") == "" || end && page.Next != "" && page.Total > n {
-			if err := l.Out.Unknown(harvest.Short(page.Total-n), fmt.Sprintf("the portal says that it lists %d entries but returned %d", page.Total, n)); err != nil {
+			if err := l.Out.Unknown(harvest.Short(page.Total-n),
+				fmt.Sprintf("the portal says that it lists %d entries but returned %d", page.Total, n)); err != nil {
 				return err
 			}
 		}

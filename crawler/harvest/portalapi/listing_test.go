@@ -13,7 +13,8 @@ import (
 )
 
 // walk walks through a list in pages of two numbers. fetch, if not nil, may replace the answer.
-func walk(t *testing.T, token string, total int, fetch func(at string) (Page, error, bool)) (got []string, notes *portaltest.Notes, err error) {
+func walk(t *testing.T, token string, total int, fetch func(at string) (Page, error, bool)) (got []string, notes *portaltest.Notes,
+	err error) {
 	t.Helper()
 	notes = &portaltest.Notes{}
 	err = Listing{
@@ -93,8 +94,10 @@ func TestHarvestsTakeTurnsBetweenAllAndWhatChanged(t *testing.T) {
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	for _, c := range []struct{ about, token, since, want string }{
 		{"the first", "", "", "began=2026-03-01T00%3A00%3A00Z&whole=2026-03-01T00%3A00%3A00Z"},
-		{"the next", "next=2026-02-28T00:00:00Z&whole=2026-02-27T00:00:00Z", "", "began=2026-03-01T00%3A00%3A00Z&since=2026-02-27T23%3A50%3A00Z&top=2026-02-28T00%3A00%3A00Z&whole=2026-02-27T00%3A00%3A00Z"},
-		{"a week later", "next=2026-02-28T00:00:00Z&whole=2026-02-20T00:00:00Z", "", "began=2026-03-01T00%3A00%3A00Z&whole=2026-03-01T00%3A00%3A00Z"},
+		{"the next", "next=2026-02-28T00:00:00Z&whole=2026-02-27T00:00:00Z", "",
+			"began=2026-03-01T00%3A00%3A00Z&since=2026-02-27T23%3A50%3A00Z&top=2026-02-28T00%3A00%3A00Z&whole=2026-02-27T00%3A00%3A00Z"},
+		{"a week later", "next=2026-02-28T00:00:00Z&whole=2026-02-20T00:00:00Z", "",
+			"began=2026-03-01T00%3A00%3A00Z&whole=2026-03-01T00%3A00%3A00Z"},
 		{"cut off", "at=5&n=9&whole=2026-02-27T00:00:00Z", "", "at=5&n=9&whole=2026-02-27T00%3A00%3A00Z"},
 		{"a part", "", "2026-01-01T00:00:00Z", "began=2026-03-01T00%3A00%3A00Z&since=2026-01-01T00%3A00%3A00Z"},
 		{"a part that was cut off", "at=5&since=2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "at=5&since=2026-01-01T00%3A00%3A00Z"},

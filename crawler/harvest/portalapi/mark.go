@@ -49,7 +49,8 @@ func Begin(token, since string, now time.Time) Mark {
 	}
 	if next, ok := harvest.ParseTime(m.Get("next")); ok && !due(m.Get("whole"), now) {
 		// A change may reach the portal's index shortly after its time.
-		return MarkOf("since", next.Add(-10*time.Minute).Format(time.RFC3339), "top", m.Get("next"), "whole", m.Get("whole"), "began", began)
+		return MarkOf("since", next.Add(-10*time.Minute).Format(time.RFC3339), "top", m.Get("next"), "whole", m.Get("whole"), "began",
+			began)
 	}
 	if m.Get("next") == "" && (m.Get("whole") != "" || m.Get("since") != "") {
 		return m

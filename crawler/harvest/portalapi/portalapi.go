@@ -217,7 +217,8 @@ func Resolve(base, reference string) string {
 var filePath = regexp.MustCompile(`^(\./)?[\pL\pN_~%-]+(/[^/\s:]+)*/[^/\s:]+\.[A-Za-z0-9]{2,7}$`)
 
 // services lists, in order, formats of APIs and pages, as opposed to files.
-var services = []string{"api", "arcgis geoservices rest api", "arcgis online map", "csw", "esri rest", "geoservice", "graphql", "oai-pmh", "odata", "ogc api", "ogc:wfs",
+var services = []string{"api", "arcgis geoservices rest api", "arcgis online map", "csw", "esri rest", "geoservice", "graphql", "oai-pmh",
+	"odata", "ogc api", "ogc:wfs",
 	"ogc:wms", "rest", "rest api", "soap", "sos", "sparql", "wcs", "web page", "web service", "webservice", "wfs", "wms", "wmts", "wps"}
 
 // IsService reports whether a format is that of an API or of a page for people.
@@ -239,5 +240,6 @@ func Answered(err error) bool {
 // Refused reports whether a source refused a request with a status such as 400 or 409.
 func Refused(err error) bool {
 	var status *harvest.StatusError
-	return errors.As(err, &status) && status.Status/100 == 4 && status.Status != http.StatusNotFound && status.Status != http.StatusTooManyRequests
+	return errors.As(err, &status) && status.Status/100 == 4 && status.Status != http.StatusNotFound &&
+		status.Status != http.StatusTooManyRequests
 }

@@ -1,7 +1,8 @@
 // Harvests the datasets of a repository, or of any search, from the public API of DataCite.
 //
-// DataCite has landing pages and only sometimes files (contentUrl): it is a source of descriptions more than of addresses.
-// If a dataset has no files, its landing page is listed as an access address, which the crawl visits for the links on it.
+// DataCite has landing pages and only sometimes files (contentUrl): it is a source of descriptions more than of
+// addresses. If a dataset has no files, its landing page is listed as an access address, which the crawl visits for the
+// links on it.
 
 package portals
 
@@ -64,7 +65,8 @@ func datacitePage(ctx context.Context, h *portalapi.Harvest, at string, _ int) (
 func dataciteRead(_ context.Context, _ *portalapi.Harvest, doi string, v loose.Value) (portalapi.Entry, error) {
 	a := v.Get("attributes")
 	state := a.Get("state").Text()
-	return portalapi.Entry{Dataset: dataciteDataset(doi, a), Changed: a.Get("updated").Text(), Gone: state != "" && state != "findable"}, nil
+	return portalapi.Entry{Dataset: dataciteDataset(doi, a), Changed: a.Get("updated").Text(), Gone: state != "" && state != "findable"},
+		nil
 }
 
 // dataset reads attributes that follow version 4 of the DataCite metadata schema.

@@ -20,7 +20,8 @@ type dataciteFake struct {
 }
 
 func (f *dataciteFake) source() portalapi.Harvester {
-	return NewDataCite(portalapi.Source{URL: "https://api.example/dois?client-id=herbarium", HTTP: &portaltest.Web{Handler: f}, Rows: 3, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
+	return NewDataCite(portalapi.Source{URL: "https://api.example/dois?client-id=herbarium", HTTP: &portaltest.Web{Handler: f}, Rows: 3,
+		Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *dataciteFake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +39,9 @@ func (f *dataciteFake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			list = append(list, f.entry)
 			continue
 		}
-		list = append(list, fmt.Sprintf(`{"id":"10.1/%d","type":"dois","attributes":{"doi":"10.1/%d","titles":[{"title":"T"}],"updated":"2026-01-0%dT00:00:00Z","state":"findable"}}`, i, i, i%9+1))
+		list = append(list, fmt.Sprintf(
+			`{"id":"10.1/%d","type":"dois","attributes":{"doi":"10.1/%d","titles":[{"title":"T"}],"updated":"2026-01-0%dT00:00:00Z","stat`+
+				`e":"findable"}}`, i, i, i%9+1))
 	}
 	next := ""
 	if first+3 < f.n {
@@ -77,7 +80,10 @@ func TestDescription(t *testing.T) {
 }
 
 func FuzzEntries(f *testing.F) {
-	f.Add([]byte(`{"titles":[{"title":"x","lang":"en"}],"geoLocations":[{"geoLocationPoint":{"pointLongitude":1}}],"dates":[{"date":"1","dateType":"Issued"}],"contentUrl":"x"}`))
+	f.Add(
+		[]byte(
+			`{"titles":[{"title":"x","lang":"en"}],"geoLocations":[{"geoLocationPoint":{"pointLongitude":1}}],"dates":[{"date":"1","dateT` +
+				`ype":"Issued"}],"contentUrl":"x"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if v, err := loose.Parse(text); err == nil {
 			dataciteDataset("10.1/x", v)

@@ -1,8 +1,8 @@
 // Harvests Dataverse: it searches for datasets and asks for each one with its files.
 //
-// A dataset whose own description is restricted or broken is described by what the search returns. A whole harvest reads
-// datasets in the order of publication; a harvest of changes asks for those published since the last one. The address may
-// be that of one collection ("/dataverse/alias"), which is then all that is harvested.
+// A dataset whose own description is restricted or broken is described by what the search returns. A whole harvest
+// reads datasets in the order of publication; a harvest of changes asks for those published since the last one. The
+// address may be that of one collection ("/dataverse/alias"), which is then all that is harvested.
 
 package portals
 
@@ -50,7 +50,8 @@ func dataverseCount(ctx context.Context, h *portalapi.Harvest) (int, bool) {
 
 // page starts behind a number of datasets.
 func dataversePage(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalapi.Page, error) {
-	query := url.Values{"q": {"*"}, "type": {"dataset"}, "per_page": {fmt.Sprint(h.Source.Rows)}, "start": {cmp.Or(at, "0")}, "sort": {"date"}, "order": {"asc"}}
+	query := url.Values{"q": {"*"}, "type": {"dataset"}, "per_page": {fmt.Sprint(h.Source.Rows)}, "start": {cmp.Or(at, "0")},
+		"sort": {"date"}, "order": {"asc"}}
 	if since := h.Mark.Get("since"); since != "" {
 		query.Set("fq", "dateSort:["+since+" TO *]")
 	}
@@ -123,13 +124,16 @@ func dataset(root, id string, found, own loose.Value) harvest.Dataset {
 		}
 	}
 	for _, a := range m["datasetContact"].List() {
-		d.Contact = cmp.Or(d.Contact, harvest.Agent{Name: a.Get("datasetContactName", "value").Text(), Email: a.Get("datasetContactEmail", "value").Text()})
+		d.Contact = cmp.Or(d.Contact,
+			harvest.Agent{Name: a.Get("datasetContactName", "value").Text(), Email: a.Get("datasetContactEmail", "value").Text()})
 	}
 	for _, p := range m["timePeriodCovered"].List() {
-		d.Temporal = append(d.Temporal, harvest.Period{Start: p.Get("timePeriodCoveredStart", "value").Text(), End: p.Get("timePeriodCoveredEnd", "value").Text()})
+		d.Temporal = append(d.Temporal,
+			harvest.Period{Start: p.Get("timePeriodCoveredStart", "value").Text(), End: p.Get("timePeriodCoveredEnd", "value").Text()})
 	}
 	for _, p := range m["geographicCoverage"].List() {
-		if t := cmp.Or(p.Get("city", "value").Text(), p.Get("state", "value").Text(), p.Get("country", "value").Text(), p.Get("otherGeographicCoverage", "value").Text()); t != "" {
+		if t := cmp.Or(p.Get("city", "value").Text(), p.Get("state", "value").Text(), p.Get("country", "value").Text(),
+			p.Get("otherGeographicCoverage", "value").Text()); t != "" {
 			d.Spatial = append(d.Spatial, harvest.Place{Name: t})
 		}
 	}

@@ -20,7 +20,8 @@ type dataverseFake struct {
 }
 
 func (f *dataverseFake) source() portalapi.Harvester {
-	return NewDataverse(portalapi.Source{URL: "https://dv.example/", HTTP: &portaltest.Web{Handler: f}, Rows: 3, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
+	return NewDataverse(portalapi.Source{URL: "https://dv.example/", HTTP: &portaltest.Web{Handler: f}, Rows: 3,
+		Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *dataverseFake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -39,7 +40,11 @@ func (f *dataverseFake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Sscan(r.FormValue("start"), &first)
 		var list []string
 		for i := first; i < min(first+3, f.n); i++ {
-			list = append(list, fmt.Sprintf(`{"name":"Set %d","type":"dataset","global_id":"doi:10.1/%d","description":"D","published_at":"2026-01-0%dT00:00:00Z","name_of_dataverse":"Herbarium","keywords":["k"],"subjects":["s"],"authors":["Ann"]}`, i, i, i%9+1))
+			list = append(list,
+				fmt.Sprintf(
+					`{"name":"Set `+
+						`%d","type":"dataset","global_id":"doi:10.1/%d","description":"D","published_at":"2026-01-0%dT00:00:00Z","name_of`+
+						`_dataverse":"Herbarium","keywords":["k"],"subjects":["s"],"authors":["Ann"]}`, i, i, i%9+1))
 		}
 		fmt.Fprintf(w, `{"status":"OK","data":{"q":"*","total_count":%d,"start":%d,"items":[%s]}}`, f.n, first, strings.Join(list, ","))
 	default:
@@ -80,16 +85,21 @@ func TestDescriptionAndFiles(t *testing.T) {
 
 func TestWhatIsNoDataverseIsSaid(t *testing.T) {
 	t.Parallel()
-	notes, err := portaltest.Harvest(t, NewDataverse(portalapi.Source{URL: "https://dv.example/", HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, "<!doctype html><title>Log in</title>")
-	})}}), "")
+	notes, err := portaltest.Harvest(t,
+		NewDataverse(portalapi.Source{URL: "https://dv.example/",
+			HTTP: &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				fmt.Fprint(w, "<!doctype html><title>Log in</title>")
+			})}}), "")
 	if err == nil || !strings.Contains(err.Error(), `a web page ("Log in")`) || len(notes.Datasets) > 0 {
 		t.Fatal(err)
 	}
 }
 
 func FuzzDatasets(f *testing.F) {
-	f.Add([]byte(`{"latestVersion":{"metadataBlocks":{"a":{"fields":[{"typeName":"author","value":[{"authorName":{"value":"x"}}]}]}},"files":[{"dataFile":{"id":1,"checksum":{}}}]}}`))
+	f.Add(
+		[]byte(
+			`{"latestVersion":{"metadataBlocks":{"a":{"fields":[{"typeName":"author","value":[{"authorName":{"value":"x"}}]}]}},"files":[` +
+				`{"dataFile":{"id":1,"checksum":{}}}]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if v, err := loose.Parse(text); err == nil {
 			dataset("https://dv.example", "doi:10.1/x", v, v)

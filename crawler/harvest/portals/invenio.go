@@ -1,8 +1,8 @@
 // Harvests InvenioRDM, the software of Zenodo and others, through its records API.
 //
-// The API returns at most 10,000 records of one query. Records are requested in the order of their last change and, before
-// that limit is reached, with a new query that starts at the change time of the last one. A harvest is thus not limited in
-// length, an interrupted one continues where it ended, and the next one asks for changes only.
+// The API returns at most 10,000 records of one query. Records are requested in the order of their last change and,
+// before that limit is reached, with a new query that starts at the change time of the last one. A harvest is thus not
+// limited in length, an interrupted one continues where it ended, and the next one asks for changes only.
 //
 // The address may be that of a search or a community: its q, communities, type and subtype narrow the harvest.
 

@@ -23,7 +23,8 @@ type invenioFake struct {
 }
 
 func (f *invenioFake) source(rows int) portalapi.Harvester {
-	return NewInvenio(portalapi.Source{URL: "https://repo.example/", HTTP: &portaltest.Web{Handler: f}, Rows: rows, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
+	return NewInvenio(portalapi.Source{URL: "https://repo.example/", HTTP: &portaltest.Web{Handler: f}, Rows: rows,
+		Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *invenioFake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -53,7 +54,8 @@ func (f *invenioFake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			list = append(list, f.record)
 			continue
 		}
-		list = append(list, fmt.Sprintf(`{"id":"r%d","updated":"%s","metadata":{"title":"R"}}`, i, time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC).Format("2006-01-02T15:04:05.000000+00:00")))
+		list = append(list, fmt.Sprintf(`{"id":"r%d","updated":"%s","metadata":{"title":"R"}}`, i,
+			time.Date(2026, 1, 1, 0, i, 0, 0, time.UTC).Format("2006-01-02T15:04:05.000000+00:00")))
 	}
 	fmt.Fprintf(w, `{"hits":{"hits":[%s],"total":%d},"links":{}}`, strings.Join(list, ","), f.n-first)
 }
@@ -85,7 +87,8 @@ func TestARepositoryIsHarvestedResumedAndAskedForChanges(t *testing.T) {
 	}
 	f.asked = nil
 	second, err := portaltest.Harvest(t, f.source(3), first.NextMark)
-	if err != nil || second.Whole || len(f.asked) == 0 || !strings.Contains(f.asked[0], "q=updated%3A%5B2025-12-31T23%3A57%3A00Z+TO+%2A%5D") {
+	if err != nil || second.Whole || len(f.asked) == 0 ||
+		!strings.Contains(f.asked[0], "q=updated%3A%5B2025-12-31T23%3A57%3A00Z+TO+%2A%5D") {
 		t.Fatalf("%v, asked %q", err, f.asked)
 	}
 }
@@ -125,7 +128,10 @@ func TestRecordsOfBothKinds(t *testing.T) {
 }
 
 func FuzzRecords(f *testing.F) {
-	f.Add([]byte(`{"metadata":{"title":{"en":"x"},"creators":[{"person_or_org":{"name":"a"}}],"locations":[{"lat":1,"lon":2}]},"files":{"entries":{"a":{"key":"a","checksum":"md5:x"}}}}`))
+	f.Add(
+		[]byte(
+			`{"metadata":{"title":{"en":"x"},"creators":[{"person_or_org":{"name":"a"}}],"locations":[{"lat":1,"lon":2}]},"files":{"entri` +
+				`es":{"a":{"key":"a","checksum":"md5:x"}}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if v, err := loose.Parse(text); err == nil {
 			_, _ = invenioRead(t.Context(), &portalapi.Harvest{Root: "https://repo.example"}, "1", v) // must not panic

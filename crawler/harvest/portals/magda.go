@@ -19,7 +19,8 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// New returns the harvester of one portal. Its marks have one more word, tail: the token of the last page of all records.
+// New returns the harvester of one portal. Its marks have one more word, tail: the token of the last page of all
+// records.
 func NewMagda(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "magda", Name: "Magda", Paths: []string{"/api", "/dataset", "/search", "/home"}, Rows: 100,

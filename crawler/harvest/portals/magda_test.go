@@ -27,14 +27,16 @@ type registry struct {
 }
 
 func (f *registry) source() portalapi.Harvester {
-	return NewMagda(portalapi.Source{URL: "https://data.example/search?q=x", Rows: 3, HTTP: &portaltest.Web{Handler: f}, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
+	return NewMagda(portalapi.Source{URL: "https://data.example/search?q=x", Rows: 3, HTTP: &portaltest.Web{Handler: f},
+		Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.asked++
 	condition := r.FormValue("aspectQuery")
 	switch {
-	case r.URL.Path == "/api/v0/registry/records/count" && r.FormValue("aspect") == "dcat-dataset-strings": // as public configurations of its web site ask
+	// as public configurations of its web site ask
+	case r.URL.Path == "/api/v0/registry/records/count" && r.FormValue("aspect") == "dcat-dataset-strings":
 		fmt.Fprintf(w, `{"count":%d}`, f.n)
 		return
 	case r.URL.Path != "/api/v0/registry/records" || r.FormValue("aspect") != "dcat-dataset-strings":
@@ -63,7 +65,8 @@ func (f *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, `{"hasMore":true,"nextPageToken":"%d","records":[%s]}`, i, strings.Join(list, ","))
 			return
 		}
-		list = append(list, fmt.Sprintf(`{"id":"ds-%d","name":"Set %d","aspects":{"dcat-dataset-strings":{"title":"Set %d","modified":"%s"}}}`, i, i, i, modified))
+		list = append(list, fmt.Sprintf(
+			`{"id":"ds-%d","name":"Set %d","aspects":{"dcat-dataset-strings":{"title":"Set %d","modified":"%s"}}}`, i, i, i, modified))
 	}
 	fmt.Fprintf(w, `{"hasMore":false,"records":[%s]}`, strings.Join(list, ","))
 }
@@ -110,18 +113,21 @@ func TestRecordsComeByTheirTokens(t *testing.T) {
 		t.Fatalf("%v, %d records", err, len(notes.Datasets))
 	}
 	portaltest.Resumes(t, (&registry{n: 8}).source())
-	if _, err := portaltest.Harvest(t, (&registry{text: `{"error":"x"}`}).source(), ""); err == nil || !strings.Contains(err.Error(), "an answer without records") {
+	if _, err := portaltest.Harvest(t, (&registry{text: `{"error":"x"}`}).source(), ""); err == nil ||
+		!strings.Contains(err.Error(), "an answer without records") {
 		t.Fatal(err)
 	}
 }
 
 func TestRealRecords(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join(shared.Data(t, "portals", "magda"), "magda-gateway/src/test/sampleRegistryResponses/ckanDatasetQuery.json"))
+	page, err := os.ReadFile(filepath.Join(shared.Data(t, "portals", "magda"),
+		"magda-gateway/src/test/sampleRegistryResponses/ckanDatasetQuery.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	record, err := os.ReadFile(filepath.Join(shared.Data(t, "portals", "magda"), "magda-int-test/src/test/resources/sampleDatasets/wa1-with-invalid-spatial-data.json"))
+	record, err := os.ReadFile(filepath.Join(shared.Data(t, "portals", "magda"),
+		"magda-int-test/src/test/resources/sampleDatasets/wa1-with-invalid-spatial-data.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +143,10 @@ func TestRealRecords(t *testing.T) {
 }
 
 func FuzzMagdaRecords(f *testing.F) {
-	f.Add([]byte(`{"aspects":{"dcat-dataset-strings":{"title":"x","spatial":"1,2,3,4"},"dataset-distributions":{"distributions":[{"aspects":{"dcat-distribution-strings":{"accessURL":"x"}}}]}}}`))
+	f.Add(
+		[]byte(
+			`{"aspects":{"dcat-dataset-strings":{"title":"x","spatial":"1,2,3,4"},"dataset-distributions":{"distributions":[{"aspects":{"` +
+				`dcat-distribution-strings":{"accessURL":"x"}}}]}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if v, err := loose.Parse(text); err == nil {
 			_, _ = magdaRead(t.Context(), &portalapi.Harvest{Root: "https://data.example"}, "1", v) // must not panic

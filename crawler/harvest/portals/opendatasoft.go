@@ -197,7 +197,8 @@ func opendatasoftRead(_ context.Context, h *portalapi.Harvest, id string, v loos
 		}
 	}
 	api := cmp.Or(h.Mark.Get("api"), versions()[0])
-	d.Distributions = append(opendatasoftExports(h.Root, api, url.PathEscape(id), v, d.Modified), attachments(h.Root, api, url.PathEscape(id), v)...)
+	d.Distributions = append(opendatasoftExports(h.Root, api, url.PathEscape(id), v, d.Modified),
+		attachments(h.Root, api, url.PathEscape(id), v)...)
 	return portalapi.Entry{Dataset: d, Changed: d.Modified}, nil
 }
 
@@ -274,7 +275,8 @@ func attachments(root, api, id string, v loose.Value) []harvest.Distribution {
 				continue
 			}
 			list = append(list, harvest.Distribution{URL: at, Title: cmp.Or(a.Get("metas", "title").Text(), a.Get("title").Text()),
-				Description: a.Get("description").Text(), MediaType: cmp.Or(a.Get("mimetype").Text(), a.Get("metas", "mime-type").Text()), Size: a.First("size", "filesize").Int()})
+				Description: a.Get("description").Text(), MediaType: cmp.Or(a.Get("mimetype").Text(), a.Get("metas", "mime-type").Text()),
+				Size: a.First("size", "filesize").Int()})
 		}
 	}
 	return list

@@ -23,7 +23,8 @@ type opendatasoftFake struct {
 }
 
 func (f *opendatasoftFake) source() portalapi.Harvester {
-	return NewOpenDataSoft(portalapi.Source{URL: "https://ville.example/explore/?sort=title", HTTP: &portaltest.Web{Handler: f}, Rows: 3, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
+	return NewOpenDataSoft(portalapi.Source{URL: "https://ville.example/explore/?sort=title", HTTP: &portaltest.Web{Handler: f}, Rows: 3,
+		Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *opendatasoftFake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -54,9 +55,13 @@ func (f *opendatasoftFake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case f.dataset != "":
 			list = append(list, f.dataset)
 		case strings.HasSuffix(f.api, "1.0"):
-			list = append(list, fmt.Sprintf(`{"datasetid":"set-%03d","metas":{"title":"Set %d","modified":"2026-01-02T00:00:00+00:00"},"has_records":true}`, i, i))
+			list = append(list,
+				fmt.Sprintf(`{"datasetid":"set-%03d","metas":{"title":"Set %d","modified":"2026-01-02T00:00:00+00:00"},"has_records":true}`,
+					i, i))
 		case f.api == "/api/v2":
-			list = append(list, fmt.Sprintf(`{"links":[],"dataset":{"dataset_id":"set-%03d","metas":{"default":{"title":"Set %d"}},"has_records":true}}`, i, i))
+			list = append(list,
+				fmt.Sprintf(`{"links":[],"dataset":{"dataset_id":"set-%03d","metas":{"default":{"title":"Set %d"}},"has_records":true}}`, i,
+					i))
 		default:
 			list = append(list, fmt.Sprintf(`{"dataset_id":"set-%03d","metas":{"default":{"title":"Set %d"}},"has_records":true}`, i, i))
 		}
@@ -65,18 +70,21 @@ func (f *opendatasoftFake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if q.Get("where") != "" && !f.noWhere {
 		left = f.n - first
 	}
-	fmt.Fprintf(w, `{"total_count":%d,"nhits":%d,%q:[%s]}`, left, f.n, map[bool]string{true: "datasets", false: "results"}[f.api == "/api/datasets/1.0" || f.api == "/api/v2"], strings.Join(list, ","))
+	fmt.Fprintf(w, `{"total_count":%d,"nhits":%d,%q:[%s]}`, left, f.n,
+		map[bool]string{true: "datasets", false: "results"}[f.api == "/api/datasets/1.0" || f.api == "/api/v2"], strings.Join(list, ","))
 }
 
 func TestEveryDatasetComesOnceFromEveryVersion(t *testing.T) {
 	t.Parallel()
 	for _, api := range append(versions(), "/api/datasets/1.0") {
-		for _, f := range []*opendatasoftFake{{n: 10, api: api}, {n: 9, api: api}, {n: 1, api: api}, {n: 0, api: api}, {n: 10, api: api, noWhere: true}, {n: 10, api: api, refuse: true}} {
+		for _, f := range []*opendatasoftFake{{n: 10, api: api}, {n: 9, api: api}, {n: 1, api: api}, {n: 0, api: api},
+			{n: 10, api: api, noWhere: true}, {n: 10, api: api, refuse: true}} {
 			notes, err := portaltest.Harvest(t, f.source(), "")
 			got := notes.IRIs()
 			slices.Sort(got)
 			if err != nil || len(slices.Compact(got)) != f.n || len(notes.Skipped) > 0 {
-				t.Errorf("%s, %d datasets, passes conditions over %v, refuses them %v: %v, got %d, %v", api, f.n, f.noWhere, f.refuse, err, len(got), notes.Skipped)
+				t.Errorf("%s, %d datasets, passes conditions over %v, refuses them %v: %v, got %d, %v", api, f.n, f.noWhere, f.refuse, err,
+					len(got), notes.Skipped)
 				continue
 			}
 			portaltest.Counts(t, f.source(), f.n)
@@ -87,14 +95,16 @@ func TestEveryDatasetComesOnceFromEveryVersion(t *testing.T) {
 
 func TestTheNextHarvestAsksForChanges(t *testing.T) {
 	t.Parallel()
-	f := &opendatasoftFake{n: 2, api: "/api/explore/v2.1", dataset: `{"dataset_id":"a","metas":{"default":{"title":"A","modified":"2026-02-03T04:05:06+00:00"}}}`}
+	f := &opendatasoftFake{n: 2, api: "/api/explore/v2.1",
+		dataset: `{"dataset_id":"a","metas":{"default":{"title":"A","modified":"2026-02-03T04:05:06+00:00"}}}`}
 	first, err := portaltest.Harvest(t, f.source(), "")
 	if err != nil || !strings.Contains(first.NextMark, "2026-02-03") {
 		t.Fatalf("%v, next %q", err, first.NextMark)
 	}
 	f.asked = nil
 	second, err := portaltest.Harvest(t, f.source(), first.NextMark)
-	if err != nil || second.Whole || len(f.asked) != 1 || !strings.Contains(f.asked[0], "modified+%3E%3D+date%272026-02-03T03%3A55%3A06Z%27") {
+	if err != nil || second.Whole || len(f.asked) != 1 ||
+		!strings.Contains(f.asked[0], "modified+%3E%3D+date%272026-02-03T03%3A55%3A06Z%27") {
 		t.Fatalf("%v, whole %v, asked %q", err, second.Whole, f.asked)
 	}
 }

@@ -1,9 +1,9 @@
 // Harvests portals of Socrata (Tyler Data & Insights) through their discovery API, and lists the exports
 // of each dataset. If a portal does not answer there, its data.json is read instead.
 //
-// The API counts only to 10,000, so pages start behind the ID of the last dataset. A harvest of changes reads the latest
-// change first and ends at the first one that is older than the last harvest; if the portal ignores that order, it reads
-// everything.
+// The API counts only to 10,000, so pages start behind the ID of the last dataset. A harvest of changes reads the
+// latest change first and ends at the first one that is older than the last harvest; if the portal ignores that order,
+// it reads everything.
 
 package portals
 
@@ -21,7 +21,8 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// New returns the harvester of one portal. While it reads data.json, which is always read whole, its marks are datajson's.
+// New returns the harvester of one portal. While it reads data.json, which is always read whole, its marks are
+// datajson's.
 func NewSocrata(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "socrata", Name: "Socrata", Paths: []string{"/api", "/browse", "/d", "/resource"}, Rows: 100,
@@ -194,7 +195,8 @@ func read(_ context.Context, h *portalapi.Harvest, id string, v loose.Value) (po
 
 // exports lists the formats in which Socrata offers each table.
 var exports = []struct{ name, format, media string }{
-	{"csv", "CSV", "text/csv"}, {"json", "JSON", "application/json"}, {"rdf", "RDF", "application/rdf+xml"}, {"xml", "XML", "application/xml"},
+	{"csv", "CSV", "text/csv"}, {"json", "JSON", "application/json"}, {"rdf", "RDF", "application/rdf+xml"},
+	{"xml", "XML", "application/xml"},
 }
 
 func distributions(root, id string, r loose.Value, modified string) []harvest.Distribution {
@@ -202,7 +204,9 @@ func distributions(root, id string, r loose.Value, modified string) []harvest.Di
 	switch r.Get("type").Text() {
 	case "file":
 		media := r.Get("blob_mime_type").Text()
-		return []harvest.Distribution{{URL: root + "/download/" + id + "/" + cmp.Or(url.PathEscape(media), "application%2Foctet-stream"), MediaType: media, Modified: modified}}
+		return []harvest.Distribution{
+			{URL: root + "/download/" + id + "/" + cmp.Or(url.PathEscape(media), "application%2Foctet-stream"), MediaType: media,
+				Modified: modified}}
 	case "href", "link", "federated_href":
 		for _, link := range portalapi.Links(r.First("access_points", "href", "urls")) {
 			if portalapi.IsLink(link) {

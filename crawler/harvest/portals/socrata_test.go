@@ -23,7 +23,8 @@ type fake struct {
 }
 
 func (f *fake) source() portalapi.Harvester {
-	return NewSocrata(portalapi.Source{URL: "https://city.example/browse?x=1", HTTP: &portaltest.Web{Handler: f}, Rows: 3, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
+	return NewSocrata(portalapi.Source{URL: "https://city.example/browse?x=1", HTTP: &portaltest.Web{Handler: f}, Rows: 3,
+		Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -49,7 +50,9 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if q.Get("order") == "updatedAt DESC" && !f.noOrder {
 				number = f.n - 1 - i
 			}
-			list = append(list, fmt.Sprintf(`{"resource":{"id":"aaaa-%04d","name":"Table %d","type":"dataset","updatedAt":"2026-01-%02dT00:00:00.000Z"}}`, number, number, number+1))
+			list = append(list,
+				fmt.Sprintf(`{"resource":{"id":"aaaa-%04d","name":"Table %d","type":"dataset","updatedAt":"2026-01-%02dT00:00:00.000Z"}}`,
+					number, number, number+1))
 		}
 		fmt.Fprintf(w, `{"results":[%s],"resultSetSize":%d}`, strings.Join(list, ","), f.n)
 	}
@@ -117,7 +120,8 @@ func TestAPortalWithoutDiscoveryIsReadFromItsFile(t *testing.T) {
 		t.Fatalf("%v, %d datasets, %d portals", err, len(notes.Datasets), len(notes.Portals))
 	}
 	f.file = ""
-	if notes, err = portaltest.Harvest(t, f.source(), ""); err == nil || !strings.Contains(err.Error(), `a web page ("Moved")`) || len(notes.Portals) != 0 {
+	if notes, err = portaltest.Harvest(t, f.source(), ""); err == nil || !strings.Contains(err.Error(), `a web page ("Moved")`) ||
+		len(notes.Portals) != 0 {
 		t.Fatalf("neither: %v", err)
 	}
 }

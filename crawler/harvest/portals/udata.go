@@ -39,14 +39,16 @@ func udataCount(ctx context.Context, h *portalapi.Harvest) (int, bool) {
 	return portalapi.Total(v, err, []string{"total"})
 }
 
-// page is found by its number. next_page of the answer only tells whether there is one: it may name an internal address.
+// page is found by its number. next_page of the answer only tells whether there is one: it may name an internal
+// address.
 func udataPage(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalapi.Page, error) {
 	number := max(1, int(loose.String(at).Int()))
 	order := "created"
 	if !h.Mark.Whole() {
 		order = "-last_update"
 	}
-	p, v, err := h.List(ctx, "/api/1/datasets/", url.Values{"page": {fmt.Sprint(number)}, "page_size": {fmt.Sprint(h.Source.Rows)}, "sort": {order}}, "data")
+	p, v, err := h.List(ctx, "/api/1/datasets/",
+		url.Values{"page": {fmt.Sprint(number)}, "page_size": {fmt.Sprint(h.Source.Rows)}, "sort": {order}}, "data")
 	p.Total = int(v.Get("total").Int())
 	size := cmp.Or(int(v.Get("page_size").Int()), h.Source.Rows)
 	if !v.Get("next_page").Empty() || len(p.Items) > 0 && p.Total > number*size {

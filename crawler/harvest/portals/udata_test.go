@@ -22,7 +22,8 @@ type udataFake struct {
 }
 
 func (f *udataFake) source() portalapi.Harvester {
-	return NewUdata(portalapi.Source{URL: "https://donnees.example/fr/datasets/", HTTP: &portaltest.Web{Handler: f}, Rows: 3, Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
+	return NewUdata(portalapi.Source{URL: "https://donnees.example/fr/datasets/", HTTP: &portaltest.Web{Handler: f}, Rows: 3,
+		Now: func() time.Time { return time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC) }})
 }
 
 func (f *udataFake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +51,8 @@ func (f *udataFake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			list = append(list, f.dataset)
 			continue
 		}
-		list = append(list, fmt.Sprintf(`{"id":"id%d","slug":"set-%d","title":"Set %d","last_update":"2026-01-%02dT00:00:00+00:00"}`, number, number, number, number+1))
+		list = append(list, fmt.Sprintf(`{"id":"id%d","slug":"set-%d","title":"Set %d","last_update":"2026-01-%02dT00:00:00+00:00"}`,
+			number, number, number, number+1))
 	}
 	next := "null"
 	if page*size < f.n && !f.noNext {
@@ -86,7 +88,8 @@ func TestUdataTheNextHarvestEndsWithTheFirstThatIsOlder(t *testing.T) {
 	}
 	f.n, f.asked = 22, nil
 	second, err := portaltest.Harvest(t, f.source(), first.NextMark)
-	if err != nil || second.Whole || len(second.Datasets) > 6 || !slices.Contains(second.IRIs(), "https://donnees.example/datasets/set-21/") {
+	if err != nil || second.Whole || len(second.Datasets) > 6 ||
+		!slices.Contains(second.IRIs(), "https://donnees.example/datasets/set-21/") {
 		t.Fatalf("%v, whole %v, %v", err, second.Whole, second.IRIs())
 	}
 }
@@ -117,7 +120,8 @@ func TestUdataDescription(t *testing.T) {
 	}
 	portaltest.Golden(t, "udatafields.golden", notes.String())
 	f.dataset = `{"slug":"weg","deleted":"2026-01-01T00:00:00"}`
-	if notes, err = portaltest.Harvest(t, f.source(), ""); err != nil || !slices.Equal(notes.GoneIRIs, []string{"https://donnees.example/datasets/weg/"}) {
+	if notes, err = portaltest.Harvest(t, f.source(), ""); err != nil ||
+		!slices.Equal(notes.GoneIRIs, []string{"https://donnees.example/datasets/weg/"}) {
 		t.Fatalf("deleted: %v, %v", err, notes.GoneIRIs)
 	}
 }

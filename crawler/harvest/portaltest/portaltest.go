@@ -155,7 +155,8 @@ func Resumes(t testing.TB, h harvest.Harvester) {
 		}
 		got := slices.Compact(slices.Sorted(slices.Values(append(first.IRIs()[:first.kept], rest.IRIs()...))))
 		if !slices.Equal(got, want) {
-			t.Fatalf("cut off after %d, resumed at %q: got\n%s\nwant\n%s", cut, first.LastMark(), strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Fatalf("cut off after %d, resumed at %q: got\n%s\nwant\n%s", cut, first.LastMark(), strings.Join(got, "\n"),
+				strings.Join(want, "\n"))
 		}
 		if cut > first.kept+1 && first.kept > 0 && len(rest.Datasets) >= len(whole.Datasets) {
 			t.Fatalf("cut off after %d, resumed at %q: began anew", cut, first.LastMark())
@@ -194,7 +195,8 @@ func firstDifference(got, want string) string {
 	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range g {
 		if i >= len(w) || g[i] != w[i] {
-			return fmt.Sprintf("line %d: %s\nwant     %s", i+1, g[i], cmp.Or(strings.Join(w[min(i, len(w)):min(i+1, len(w))], ""), "nothing"))
+			return fmt.Sprintf("line %d: %s\nwant     %s", i+1, g[i],
+				cmp.Or(strings.Join(w[min(i, len(w)):min(i+1, len(w))], ""), "nothing"))
 		}
 	}
 	return "fewer lines than wanted"

@@ -46,11 +46,13 @@ func (e endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.Contains(query, "VALUES ?s"):
 		for _, m := range named.FindAllStringSubmatch(query, -1) {
 			d := uri("http://p.example/d/" + m[1])
-			rows = append(rows, fmt.Sprintf(`{"s":%s,"p":%s,"o":{"type":"literal","value":"Dataset %s"}}`, d, uri("http://purl.org/dc/terms/title"), m[1]))
+			rows = append(rows,
+				fmt.Sprintf(`{"s":%s,"p":%s,"o":{"type":"literal","value":"Dataset %s"}}`, d, uri("http://purl.org/dc/terms/title"), m[1]))
 			for j := range 3 {
 				node := fmt.Sprintf(`{"type":"bnode","value":"b%s-%d"}`, m[1], j)
-				rows = append(rows, fmt.Sprintf(`{"s":%s,"p":%s,"o":%s,"p2":%s,"o2":%s}`, d, uri("http://www.w3.org/ns/dcat#distribution"), node,
-					uri("http://www.w3.org/ns/dcat#accessURL"), uri(fmt.Sprintf("http://f.example/%s/%d.csv", m[1], j))))
+				rows = append(rows,
+					fmt.Sprintf(`{"s":%s,"p":%s,"o":%s,"p2":%s,"o2":%s}`, d, uri("http://www.w3.org/ns/dcat#distribution"), node,
+						uri("http://www.w3.org/ns/dcat#accessURL"), uri(fmt.Sprintf("http://f.example/%s/%d.csv", m[1], j))))
 			}
 		}
 	}

@@ -12,12 +12,12 @@ import (
 	"odarchive/vocab/dcat"
 )
 
-// nameOf returns the IRI of a portal, whatever stands at the end of its name: a bare host ends with a slash, as the other
-// kinds of harvest name it, anything else with none.
+// nameOf returns the IRI of a portal, whatever stands at the end of its name: a bare host ends with a slash, as the
+// other kinds of harvest name it, anything else with none.
 func nameOf(portal string) string { return portalapi.IRI(strings.TrimRight(portal, "/")) }
 
-// weekOf returns the number of the week (YYWW) of a graph and the graph of the registry that it belongs to, "" if it is no
-// week. Copies of Portal Watch name the graphs under either scheme.
+// weekOf returns the number of the week (YYWW) of a graph and the graph of the registry that it belongs to, "" if it is
+// no week. Copies of Portal Watch name the graphs under either scheme.
 func weekOf(graph string) (week, registryGraph string) {
 	at := strings.LastIndexByte(graph, '/')
 	_, name, _ := strings.Cut(registry, ":")

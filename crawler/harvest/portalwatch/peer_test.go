@@ -45,7 +45,8 @@ func TestAgainstAPeer(t *testing.T) {
 	if err := (Source{Endpoint: endpoint, HTTP: http.DefaultClient}).Harvest(t.Context(), "", sink); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d portals, %d datasets, %d files, at most %d MiB in use, skipped %q", len(sink.Portals), sink.datasets, sink.files, sink.heap>>20, sink.Skipped)
+	t.Logf("%d portals, %d datasets, %d files, at most %d MiB in use, skipped %q", len(sink.Portals), sink.datasets, sink.files,
+		sink.heap>>20, sink.Skipped)
 	if want, err := strconv.Atoi(os.Getenv("ODARCHIVE_PORTALWATCH_FILES")); err == nil && sink.files != want {
 		t.Errorf("%d files, want %d", sink.files, want)
 	}

@@ -11,12 +11,12 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// The document has the shape that the code of github.com/sebneu/portalwatch writes: portal_to_ttl.py makes the registry,
-// where the types of portals are; fetch.py and converter/ make a graph a week, which states of a portal its datasets and
-// who fetched them. The portal old.example was not fetched in the last week. The portal k.example publishes DCAT itself
-// (CKANDCAT): its catalog has a type, and its name another end than in the registry. The portal x.example has never had
-// a dataset, as all of the kind XMLDCAT. The irregular distributions are those that the original archive's query lost or
-// duplicated.
+// The document has the shape that the code of github.com/sebneu/portalwatch writes: portal_to_ttl.py makes the
+// registry, where the types of portals are; fetch.py and converter/ make a graph a week, which states of a portal its
+// datasets and who fetched them. The portal old.example was not fetched in the last week. The portal k.example
+// publishes DCAT itself (CKANDCAT): its catalog has a type, and its name another end than in the registry. The portal
+// x.example has never had a dataset, as all of the kind XMLDCAT. The irregular distributions are those that the
+// original archive's query lost or duplicated.
 const watch = `
 @prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix odpw: <http://data.wu.ac.at/ns/odpw#> . @prefix dqv: <http://www.w3.org/ns/dqv#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> . @prefix foaf: <http://xmlns.com/foaf/0.1/> . @prefix : <http://p.example/d/> .
@@ -80,10 +80,12 @@ func TestEachPortalIsHarvestedFromItsLatestWeekWithItsIrregularDistributions(t *
 
 func harvested(t *testing.T, document string) {
 	n, err := portaltest.Harvest(t, sourceOf(t, document), "")
-	if err != nil || !slices.Equal(n.Unread, []string{"http://p.example/d/2"}) || len(n.Skipped) != 1 { // it is listed, and nothing is said of it
+	if err != nil || !slices.Equal(n.Unread, []string{"http://p.example/d/2"}) || len(n.Skipped) != 1 {
+		// it is listed, and nothing is said of it
 		t.Fatal(err, n.Unread, n.Skipped)
 	}
-	if want := []string{"http://k.example/1", "http://p.example/d/1", "http://p.example/d/3", "http://q.example/1", "http://nobody.example/1", "http://old.example/1"}; !slices.Equal(n.IRIs(), want) {
+	if want := []string{"http://k.example/1", "http://p.example/d/1", "http://p.example/d/3", "http://q.example/1",
+		"http://nobody.example/1", "http://old.example/1"}; !slices.Equal(n.IRIs(), want) {
 		t.Errorf("datasets %q, want %q", n.IRIs(), want)
 	}
 	var urls []string
@@ -94,7 +96,8 @@ func harvested(t *testing.T, document string) {
 	}
 	slices.Sort(urls)
 	var want []string
-	for _, name := range []string{"3.csv", "access", "download.csv", "k.csv", "literal.csv", "nobody.csv", "old.csv", "q.csv", "regular.csv", "two-titles.csv", "wrong.csv"} {
+	for _, name := range []string{"3.csv", "access", "download.csv", "k.csv", "literal.csv", "nobody.csv", "old.csv", "q.csv",
+		"regular.csv", "two-titles.csv", "wrong.csv"} {
 		want = append(want, "http://f.example/"+name)
 	}
 	if !slices.Equal(urls, want) {
@@ -105,7 +108,8 @@ func harvested(t *testing.T, document string) {
 		portals = append(portals, fmt.Sprintf("%s %s, %s", p.IRI, p.Title, p.Software))
 	}
 	if want := []string{"http://k.example/ K, CKANDCAT", "http://p.example/ P, CKAN", "http://q.example/ q.example, Socrata",
-		registry + " Portal Watch: datasets that no portal lists, ", "http://old.example/ old.example, CKAN"}; !slices.Equal(portals, want) {
+		registry + " Portal Watch: datasets that no portal lists, ", "http://old.example/ old.example, CKAN"}; !slices.Equal(portals,
+		want) {
 		t.Errorf("portals %q, want %q", portals, want)
 	}
 	p := n.Portals[1]
@@ -141,7 +145,8 @@ func TestAnotherWeekWithTheSameDatasetsChangesNothing(t *testing.T) {
 		slices.Sort(all)
 		return all
 	}
-	next := strings.NewReplacer("1802", "1803", "[] a dcat:Catalog ;", "[] dcat:x [] . [] a dcat:Catalog ;", "_:access", "_:a2", "_:contact", "_:a1").Replace(watch)
+	next := strings.NewReplacer("1802", "1803", "[] a dcat:Catalog ;", "[] dcat:x [] . [] a dcat:Catalog ;", "_:access", "_:a2",
+		"_:contact", "_:a1").Replace(watch)
 	if this, next := said(watch), said(next); !slices.Equal(this, next) {
 		t.Errorf("this week\n%s\nthe next\n%s", strings.Join(this, "\n"), strings.Join(next, "\n"))
 	}
@@ -178,7 +183,8 @@ func TestOnePortalOfTheListIsEnough(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, n.IRIs(), err)
 		}
 	}
-	for name, why := range map[string]string{"http://unknown.example/": "no week has a portal", "http://x.example": "no week has datasets of it"} {
+	for name, why := range map[string]string{"http://unknown.example/": "no week has a portal",
+		"http://x.example": "no week has datasets of it"} {
 		s.Portal = name
 		if _, err := portaltest.Harvest(t, s, ""); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: error %v, want %q", name, err, why)
@@ -188,7 +194,8 @@ func TestOnePortalOfTheListIsEnough(t *testing.T) {
 
 func TestAnEndpointWithoutCatalogsIsToldInASentence(t *testing.T) {
 	t.Parallel()
-	_, err := portaltest.Harvest(t, Source{Endpoint: "http://w.example/", HTTP: &portaltest.Web{Handler: portaltest.NewEndpoint(t, "")}}, "")
+	_, err := portaltest.Harvest(t, Source{Endpoint: "http://w.example/", HTTP: &portaltest.Web{Handler: portaltest.NewEndpoint(t, "")}},
+		"")
 	if err == nil || !strings.Contains(err.Error(), "no graph in which a portal has datasets") {
 		t.Errorf("error %v", err)
 	}
@@ -200,7 +207,8 @@ func TestNoAnswerThatTimedOutLeadsToAnOlderWeekOrToFewerPortals(t *testing.T) {
 	t.Parallel()
 	for about, part := range map[string]string{
 		"the weeks": "GRAPH ?thing", "the portals of the newest week": "1802> { ?thing", "the registry": "<" + registry + ">",
-		"a portal": "NOT IN", "the datasets of a portal": "<http://q.example/> <http://www.w3.org/ns/dcat#dataset>", "descriptions": "VALUES ?s { <http://p.example/d/1>",
+		"a portal": "NOT IN", "the datasets of a portal": "<http://q.example/> <http://www.w3.org/ns/dcat#dataset>",
+		"descriptions": "VALUES ?s { <http://p.example/d/1>",
 	} {
 		for _, rows := range []int{0, 1} {
 			endpoint := portaltest.NewEndpoint(t, watch)
@@ -222,12 +230,15 @@ func TestAPortalIsTheSameWithAndWithoutASlashAtItsEnd(t *testing.T) {
 <https://data.wu.ac.at/portalwatch/ld/2002> { [] odpw:snapshot 2002 . <http://d.example/> dcat:dataset :1 , :2 . :1 dct:title "1" . :2 dct:title "2" .
   <http://d.example> dcat:dataset :3 . :3 dct:title "3" . <http://d.example/sub> dcat:dataset :sub . :sub dct:title "s" . }
 `
-	for about, document := range map[string]string{"as they are": both, "the other way round": strings.NewReplacer("2001", "2002", "2002", "2001", ":removed", ":2", ":2", ":removed").Replace(both)} {
+	for about, document := range map[string]string{"as they are": both,
+		"the other way round": strings.NewReplacer("2001", "2002", "2002", "2001", ":removed", ":2", ":2", ":removed").Replace(both)} {
 		n, err := portaltest.Harvest(t, sourceOf(t, document), "")
-		if err != nil || len(n.Portals) != 2 || n.Portals[0].IRI != "http://d.example/" || n.Portals[1].IRI != "http://d.example/sub" || n.Portals[0].Title != "D" {
+		if err != nil || len(n.Portals) != 2 || n.Portals[0].IRI != "http://d.example/" || n.Portals[1].IRI != "http://d.example/sub" ||
+			n.Portals[0].Title != "D" {
 			t.Fatalf("%s: %v, %+v", about, err, n.Portals)
 		}
-		if want := map[string]string{"as they are": "1 2 3 sub", "the other way round": "1 2 sub"}[about]; strings.ReplaceAll(strings.Join(n.IRIs(), " "), "http://d.example/d/", "") != want {
+		if want := map[string]string{"as they are": "1 2 3 sub",
+			"the other way round": "1 2 sub"}[about]; strings.ReplaceAll(strings.Join(n.IRIs(), " "), "http://d.example/d/", "") != want {
 			t.Errorf("%s: %q, want %s", about, n.IRIs(), want)
 		}
 		portaltest.Resumes(t, sourceOf(t, document))
@@ -250,17 +261,20 @@ func TestWeeksAreReadUnderEitherScheme(t *testing.T) {
 			t.Errorf("%q, want %q: %v", n.IRIs(), want.IRIs(), err)
 		}
 	}
-	n, err := portaltest.Harvest(t, sourceOf(t, strings.ReplaceAll(watch, "<https://data.wu.ac.at/portalwatch/ld/", "<http://mirror.example/watch/")), "")
-	if err != nil || len(n.Datasets) == 0 || !slices.ContainsFunc(n.Skipped, func(s string) bool { return strings.Contains(s, "2 graphs") }) {
+	n, err := portaltest.Harvest(t,
+		sourceOf(t, strings.ReplaceAll(watch, "<https://data.wu.ac.at/portalwatch/ld/", "<http://mirror.example/watch/")), "")
+	if err != nil || len(n.Datasets) == 0 ||
+		!slices.ContainsFunc(n.Skipped, func(s string) bool { return strings.Contains(s, "2 graphs") }) {
 		t.Errorf("graphs that are not named as weeks: %v, %q, %q", err, n.IRIs(), n.Skipped)
 	}
 }
 
-// TestAPortalThatCannotBeReadDoesNotKeepOthersFromBeingRead: the endpoint fails at all that is asked about one dataset, or
-// at the list of one portal.
+// TestAPortalThatCannotBeReadDoesNotKeepOthersFromBeingRead: the endpoint fails at all that is asked about one dataset,
+// or at the list of one portal.
 func TestAPortalThatCannotBeReadDoesNotKeepOthersFromBeingRead(t *testing.T) {
 	t.Parallel()
-	for about, part := range map[string]string{"a dataset": "<http://p.example/d/1>", "a list": "<http://p.example/> <http://www.w3.org/ns/dcat#dataset> ?thing"} {
+	for about, part := range map[string]string{"a dataset": "<http://p.example/d/1>",
+		"a list": "<http://p.example/> <http://www.w3.org/ns/dcat#dataset> ?thing"} {
 		endpoint := portaltest.NewEndpoint(t, watch)
 		endpoint.Late = func(query string) (int, bool) { return 0, strings.Contains(query, part) }
 		whole := map[string]bool{} // by portal, as passed last
@@ -269,7 +283,8 @@ func TestAPortalThatCannotBeReadDoesNotKeepOthersFromBeingRead(t *testing.T) {
 		if err == nil || len(n.Portals) < 5 || !slices.Contains(n.IRIs(), "http://old.example/1") || n.LastMark() != "" {
 			t.Errorf("%s: %v, %q, mark %q", about, err, n.IRIs(), n.LastMark())
 		}
-		if about == "a list" && whole["http://p.example/"] || about == "a dataset" && !slices.Contains(n.Unread, "http://p.example/d/1") || !whole["http://q.example/"] {
+		if about == "a list" && whole["http://p.example/"] || about == "a dataset" && !slices.Contains(n.Unread, "http://p.example/d/1") ||
+			!whole["http://q.example/"] {
 			t.Errorf("%s: whole %v, not read %q", about, whole, n.Unread)
 		}
 	}

@@ -28,7 +28,8 @@ const words = `{"@context":{"@vocab":"http://schema.org/","id":"@id","type":"@ty
 
 // Context returns the JSON-LD context of an IRI, for rdfio.Options, without requesting anything.
 func Context(iri string) ([]byte, error) {
-	if rest := strings.TrimPrefix(strings.TrimPrefix(iri, "http://"), "https://"); strings.HasPrefix(rest, "schema.org") || strings.HasPrefix(rest, "www.schema.org") {
+	if rest := strings.TrimPrefix(strings.TrimPrefix(iri, "http://"), "https://"); strings.HasPrefix(rest, "schema.org") ||
+		strings.HasPrefix(rest, "www.schema.org") {
 		return []byte(words), nil
 	}
 	return []byte(`{"@context":{}}`), nil // other terms are lost; those of schema.org can still be read
@@ -44,7 +45,8 @@ func Read(address, contentType string, body []byte) (datasets []harvest.Dataset,
 		}
 		kinds = append(kinds, quads)
 	} else {
-		page, err := webpage.Read(bytes.NewReader(body), webpage.Options{Base: address, ContentType: contentType, Context: Context, Limits: rdfio.Limits{Document: maxPage}})
+		page, err := webpage.Read(bytes.NewReader(body),
+			webpage.Options{Base: address, ContentType: contentType, Context: Context, Limits: rdfio.Limits{Document: maxPage}})
 		if err != nil {
 			return nil, nil, []error{err}
 		}
@@ -164,7 +166,8 @@ func graphOf(quads []term.Quad) graph {
 
 // local returns the local name of a schema.org or Croissant term, "" for other IRIs.
 func local(iri string) string {
-	for _, ns := range []string{"http://schema.org/", "https://schema.org/", "http://www.schema.org/", "https://www.schema.org/", "http://mlcommons.org/croissant/", "http://mlcommons.org/schema/"} {
+	for _, ns := range []string{"http://schema.org/", "https://schema.org/", "http://www.schema.org/", "https://www.schema.org/",
+		"http://mlcommons.org/croissant/", "http://mlcommons.org/schema/"} {
 		if rest, ok := strings.CutPrefix(iri, ns); ok {
 			return rest
 		}

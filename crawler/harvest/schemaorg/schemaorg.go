@@ -166,7 +166,9 @@ type sinkError struct{ error }
 
 // page requests a page, hands over its datasets and returns their number.
 func (r *run) page(ctx context.Context, address string) (int, error) {
-	answer, err := harvest.Ask(ctx, r.doer, harvest.Request{URL: address, Accept: "text/html, application/xhtml+xml, application/ld+json;q=0.9, */*;q=0.5", Max: maxPage, Raw: true, Tries: 3})
+	answer, err := harvest.Ask(ctx, r.doer,
+		harvest.Request{URL: address, Accept: "text/html, application/xhtml+xml, application/ld+json;q=0.9, */*;q=0.5", Max: maxPage,
+			Raw: true, Tries: 3})
 	if err != nil {
 		return 0, err
 	}

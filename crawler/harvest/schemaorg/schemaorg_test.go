@@ -37,11 +37,14 @@ const rdfaPage = `<div vocab="http://schema.org/" typeof="Dataset" resource="htt
 func TestDatasetsAreFoundInEveryMarkup(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ about, page, iri, title, urls string }{
-		{"JSON-LD", jsonLDPage, "https://city.example/trees", "Trees", "https://city.example/files/trees.csv https://city.example/files/trees.xlsx"},
+		{"JSON-LD", jsonLDPage, "https://city.example/trees", "Trees",
+			"https://city.example/files/trees.csv https://city.example/files/trees.xlsx"},
 		{"Microdata", microdataPage, "https://city.example/stops", "Stops", "https://city.example/files/stops.csv"},
 		{"RDFa", rdfaPage, "https://city.example/loans", "Loans", "https://city.example/files/loans.csv"},
-		{"all in one", jsonLDPage + microdataPage + rdfaPage + jsonLDPage, "https://city.example/trees", "Trees", "https://city.example/files/trees.csv https://city.example/files/trees.xlsx"},
-		{"broken JSON beside", `<script type="application/ld+json">{"@type":</script>` + jsonLDPage, "https://city.example/trees", "Trees", "https://city.example/files/trees.csv https://city.example/files/trees.xlsx"},
+		{"all in one", jsonLDPage + microdataPage + rdfaPage + jsonLDPage, "https://city.example/trees", "Trees",
+			"https://city.example/files/trees.csv https://city.example/files/trees.xlsx"},
+		{"broken JSON beside", `<script type="application/ld+json">{"@type":</script>` + jsonLDPage, "https://city.example/trees", "Trees",
+			"https://city.example/files/trees.csv https://city.example/files/trees.xlsx"},
 	} {
 		datasets, _, _ := Read("https://city.example/page", "text/html; charset=utf-8", []byte(c.page))
 		if len(datasets) == 0 || datasets[0].IRI != c.iri || datasets[0].Title[0].Value != c.title || urls(datasets[0]) != c.urls {
@@ -68,9 +71,11 @@ func TestWhatSchemaOrgSaysFindsItsPlace(t *testing.T) {
 		t.Fatalf("%d datasets, %v", len(datasets), faults)
 	}
 	d := datasets[0]
-	got := fmt.Sprintf("%s|%v|%v|%+v|%+v|%v|%s|%s|%v|%d %s %s", d.License, d.Keywords, d.Temporal, d.Spatial, d.Creators, d.IsPartOf, d.Modified, d.Version, d.LandingPage,
+	got := fmt.Sprintf("%s|%v|%v|%+v|%+v|%v|%s|%s|%v|%d %s %s", d.License, d.Keywords, d.Temporal, d.Spatial, d.Creators, d.IsPartOf,
+		d.Modified, d.Version, d.LandingPage,
 		d.Distributions[0].Size, d.Distributions[0].MediaType, d.Distributions[1].Format)
-	want := "CC-BY-4.0|[{trees } {parks }]|[{2010 }]|[{IRI: Name:Wien Geometry: Box:[16.2 48.1 16.6 48.3]}]|[{IRI: Name:Magistrat Email:a@city.example URL:https://city.example/ Type:Organization}]|" +
+	want := "CC-BY-4.0|[{trees } {parks }]|[{2010 }]|[{IRI: Name:Wien Geometry: Box:[16.2 48.1 16.6 48.3]}]|[{IRI: Name:Magistrat " +
+		"Email:a@city.example URL:https://city.example/ Type:Organization}]|" +
 		"[https://city.example/catalog]|2026-01-02|1.2|https://city.example/trees|2500 text/csv XLSX"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -115,33 +120,39 @@ func (t *told) Skip(why string)      { t.skipped = append(t.skipped, why) }
 func TestASiteIsReadByItsSitemap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := site{
-			"/robots.txt":  "User-agent: *\nSitemap: https://city.example/map.xml\n",
-			"/map.xml":     `<urlset><url><loc>https://city.example/1</loc><lastmod>1999-01-01</lastmod></url><url><loc>/2</loc></url><url><loc>/gone</loc></url><url><loc>/plain</loc></url></urlset>`,
+			"/robots.txt": "User-agent: *\nSitemap: https://city.example/map.xml\n",
+			"/map.xml": `<urlset><url><loc>https://city.example/1</loc><lastmod>1999-01-01</lastmod></url><url><loc>/2</loc></url><ur` +
+				`l><loc>/gone</loc></url><url><loc>/plain</loc></url></urlset>`,
 			"/1":           jsonLDPage,
 			"/2":           microdataPage,
 			"/plain":       "<html>nothing</html>",
 			"/single.html": rdfaPage,
 		}
 		out := &told{}
-		if err := (Source{URL: "https://city.example", HTTP: s}).Harvest(t.Context(), "", out); err != nil || len(out.datasets) != 2 || len(out.skipped) != 1 {
+		if err := (Source{URL: "https://city.example", HTTP: s}).Harvest(t.Context(), "", out); err != nil || len(out.datasets) != 2 ||
+			len(out.skipped) != 1 {
 			t.Fatalf("%v, %d datasets, %q", err, len(out.datasets), out.skipped)
 		}
 		time.Sleep(24 * time.Hour)
 		again := &told{}
-		if err := (Source{URL: "https://city.example", HTTP: s}).Harvest(t.Context(), out.next, again); err != nil || len(again.datasets) != 1 {
+		if err := (Source{URL: "https://city.example", HTTP: s}).Harvest(t.Context(), out.next, again); err != nil ||
+			len(again.datasets) != 1 {
 			t.Fatalf("%v, %d datasets; want one, the other page did not change", err, len(again.datasets))
 		}
 		time.Sleep(31 * 24 * time.Hour)
 		whole := &told{}
-		if err := (Source{URL: "https://city.example", HTTP: s}).Harvest(t.Context(), again.next, whole); err != nil || len(whole.datasets) != 2 {
+		if err := (Source{URL: "https://city.example", HTTP: s}).Harvest(t.Context(), again.next, whole); err != nil ||
+			len(whole.datasets) != 2 {
 			t.Fatalf("%v, %d datasets after a month; want both", err, len(whole.datasets))
 		}
 		page := &told{}
-		if err := (Source{URL: "https://city.example/single.html", HTTP: s}).Harvest(t.Context(), "", page); err != nil || len(page.datasets) != 1 {
+		if err := (Source{URL: "https://city.example/single.html", HTTP: s}).Harvest(t.Context(), "", page); err != nil ||
+			len(page.datasets) != 1 {
 			t.Fatalf("%v, %d datasets on a single page", err, len(page.datasets))
 		}
 		for path, want := range map[string]string{"/plain": "has no schema.org/Dataset", "/nowhere": "404"} {
-			if err := (Source{URL: "https://city.example" + path, HTTP: s}).Harvest(t.Context(), "", &told{}); err == nil || !strings.Contains(err.Error(), want) {
+			if err := (Source{URL: "https://city.example" + path, HTTP: s}).Harvest(t.Context(), "", &told{}); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", path, err, want)
 			}
 		}
@@ -168,7 +179,8 @@ func TestRealPagesAreHarvested(t *testing.T) {
 			name, _ := filepath.Rel(filepath.Dir(root), path)
 			datasets, catalogs, faults := Read("https://page.example/dir/page.html", "", body)
 			if len(datasets)+len(catalogs)+len(faults) > 0 {
-				fmt.Fprintf(&got, "%s: %d datasets, %d statements about catalogs, %d parts that cannot be read\n", filepath.ToSlash(name), len(datasets), len(catalogs), len(faults))
+				fmt.Fprintf(&got, "%s: %d datasets, %d statements about catalogs, %d parts that cannot be read\n", filepath.ToSlash(name),
+					len(datasets), len(catalogs), len(faults))
 			}
 			for _, d := range datasets {
 				fmt.Fprintf(&got, "\t%s %q, %d triples\n", d.IRI, d.Title, len(d.Quads("https://page.example/")))

@@ -93,23 +93,34 @@ func (t *told) urls() string {
 
 func TestEveryKindOfListIsRead(t *testing.T) {
 	t.Parallel()
-	index := `<sitemapindex><sitemap><loc>http://s.example/1.xml</loc></sitemap><sitemap><loc>/2.xml.gz</loc></sitemap><sitemap><loc>http://s.example/gone.xml</loc></sitemap><sitemap><loc>http://s.example/index.xml</loc></sitemap></sitemapindex>`
+	index := `<sitemapindex><sitemap><loc>http://s.example/1.xml</loc></sitemap><sitemap><loc>/2.xml.gz</loc></sitemap><sitemap><loc>http` +
+		`://s.example/gone.xml</loc></sitemap><sitemap><loc>http://s.example/index.xml</loc></sitemap></sitemapindex>`
 	s := site{
-		"/1.xml": urlset("http://s.example/a", "http://s.example/b?x=1&amp;y=2"), "/2.xml.gz": zipped(urlset("http://s.example/c")), "/index.xml": index,
-		"/robots.txt":  "User-agent: *\nDisallow: /x\nSITEMAP: http://s.example/index.xml\n",
-		"/list.txt":    "\ufeffhttp://s.example/a\r\n\r\nhttp://s.example/d\n",
-		"/rss.xml":     `<rss version="2.0"><channel><link>http://s.example/</link><item><title>T</title><link>http://s.example/page</link><enclosure url="http://s.example/f.csv" type="text/csv" length="12"/><pubDate>Fri, 02 Jan 2026 10:00:00 +0100</pubDate></item><item><link>http://s.example/page2</link></item></channel></rss>`,
-		"/atom.xml":    `<a:feed xmlns:a="http://www.w3.org/2005/Atom"><a:link href="http://s.example/"/><a:entry><a:title>T</a:title><a:link rel="alternate" href="/e"/><a:updated>2026-01-02T00:00:00Z</a:updated></a:entry></a:feed>`,
-		"/prefix.xml":  strings.NewReplacer("<url", "<sm:url", "</url", "</sm:url", "<loc", "<sm:loc", "</loc", "</sm:loc", "xmlns=", "xmlns:sm=").Replace(urlset("http://s.example/a")),
-		"/image.xml":   `<urlset><url><loc>http://s.example/a</loc><image:image><image:loc>http://s.example/i.png</image:loc></image:image></url></urlset>`,
-		"/latin.xml":   "<?xml version='1.0' encoding='ISO-8859-1'?><urlset><url><loc>http://s.example/\xfc</loc></url></urlset>",
-		"/loop.xml":    `<sitemapindex><sitemap><loc>http://s.example/loop.xml</loc></sitemap><sitemap><loc>http://s.example/1.xml</loc></sitemap></sitemapindex>`,
+		"/1.xml": urlset("http://s.example/a", "http://s.example/b?x=1&amp;y=2"), "/2.xml.gz": zipped(urlset("http://s.example/c")),
+		"/index.xml":  index,
+		"/robots.txt": "User-agent: *\nDisallow: /x\nSITEMAP: http://s.example/index.xml\n",
+		"/list.txt":   "\ufeffhttp://s.example/a\r\n\r\nhttp://s.example/d\n",
+		"/rss.xml": `<rss version="2.0"><channel><link>http://s.example/</link><item><title>T</title><link>http://s.example/page</lin` +
+			`k><enclosure url="http://s.example/f.csv" type="text/csv" length="12"/><pubDate>Fri, 02 Jan 2026 10:00:00 ` +
+			`+0100</pubDate></item><item><link>http://s.example/page2</link></item></channel></rss>`,
+		"/atom.xml": `<a:feed xmlns:a="http://www.w3.org/2005/Atom"><a:link ` +
+			`href="http://s.example/"/><a:entry><a:title>T</a:title><a:link rel="alternate" ` +
+			`href="/e"/><a:updated>2026-01-02T00:00:00Z</a:updated></a:entry></a:feed>`,
+		"/prefix.xml": strings.NewReplacer("<url", "<sm:url", "</url", "</sm:url", "<loc", "<sm:loc", "</loc", "</sm:loc", "xmlns=",
+			"xmlns:sm=").Replace(urlset("http://s.example/a")),
+		"/image.xml": `<urlset><url><loc>http://s.example/a</loc><image:image><image:loc>http://s.example/i.png</image:loc></image:imag` +
+			`e></url></urlset>`,
+		"/latin.xml": "<?xml version='1.0' encoding='ISO-8859-1'?><urlset><url><loc>http://s.example/\xfc</loc></url></urlset>",
+		"/loop.xml": `<sitemapindex><sitemap><loc>http://s.example/loop.xml</loc></sitemap><sitemap><loc>http://s.example/1.xml</loc><` +
+			`/sitemap></sitemapindex>`,
 		"/junk.xml":    urlset("http://s.example/a") + "<!-- cached --><p>junk",
 		"/control.xml": strings.Replace(urlset("http://s.example/a"), "<loc>", "<loc>\x01", 1),
 	}
 	for _, c := range []struct{ path, want string }{
-		{"/1.xml", "/a /b?x=1&y=2"}, {"/2.xml.gz", "/c"}, {"/index.xml", "/a /b?x=1&y=2 /c"}, {"/", "/a /b?x=1&y=2 /c"}, {"/list.txt", "/a /d"}, {"/rss.xml", "/f.csv /page2"},
-		{"/atom.xml", "/e"}, {"/prefix.xml", "/a"}, {"/image.xml", "/a"}, {"/latin.xml", "/%C3%BC"}, {"/loop.xml", "/a /b?x=1&y=2"}, {"/junk.xml", "/a"}, {"/control.xml", "/a"},
+		{"/1.xml", "/a /b?x=1&y=2"}, {"/2.xml.gz", "/c"}, {"/index.xml", "/a /b?x=1&y=2 /c"}, {"/", "/a /b?x=1&y=2 /c"},
+		{"/list.txt", "/a /d"}, {"/rss.xml", "/f.csv /page2"},
+		{"/atom.xml", "/e"}, {"/prefix.xml", "/a"}, {"/image.xml", "/a"}, {"/latin.xml", "/%C3%BC"}, {"/loop.xml", "/a /b?x=1&y=2"},
+		{"/junk.xml", "/a"}, {"/control.xml", "/a"},
 	} {
 		out := &told{}
 		if err := (Source{URL: "http://s.example" + c.path, HTTP: s}).Harvest(t.Context(), "", out); err != nil || out.urls() != c.want {
@@ -121,21 +132,24 @@ func TestEveryKindOfListIsRead(t *testing.T) {
 func TestWhatASitemapSaysOfChangesIsKept(t *testing.T) {
 	t.Parallel()
 	out := &told{}
-	if err := (Source{URL: "http://s.example/1.xml", HTTP: site{"/1.xml": urlset("http://s.example/a")}}).Harvest(t.Context(), "", out); err != nil {
+	if err := (Source{URL: "http://s.example/1.xml", HTTP: site{"/1.xml": urlset("http://s.example/a")}}).Harvest(t.Context(), "",
+		out); err != nil {
 		t.Fatal(err)
 	}
 	if out.seeds[0].Period != 7*24*time.Hour || len(out.quads) != 1 || out.quads[0].O.Value() != "2026-01-02T00:00:00Z" {
 		t.Fatalf("%+v %v", out.seeds, out.quads)
 	}
 	later := &told{}
-	if err := (Source{URL: "http://s.example/1.xml", Since: "2026-02", HTTP: site{"/1.xml": urlset("http://s.example/a")}}).Harvest(t.Context(), "", later); err != nil || len(later.seeds) != 0 {
+	if err := (Source{URL: "http://s.example/1.xml", Since: "2026-02", HTTP: site{"/1.xml": urlset("http://s.example/a")}}).Harvest(
+		t.Context(), "", later); err != nil || len(later.seeds) != 0 {
 		t.Fatalf("%v, %d seeds that did not change since", err, len(later.seeds))
 	}
 }
 
 func TestAListOfOneFileIsNotReadAgainWhileItIsTheSame(t *testing.T) {
 	t.Parallel()
-	s := site{"/sitemap.xml": urlset("http://s.example/a"), "tag of /sitemap.xml": `"1"`, "/robots.txt": "Sitemap: /sitemap.xml", "tag of /robots.txt": `"2"`}
+	s := site{"/sitemap.xml": urlset("http://s.example/a"), "tag of /sitemap.xml": `"1"`, "/robots.txt": "Sitemap: /sitemap.xml",
+		"tag of /robots.txt": `"2"`}
 	for _, c := range []struct {
 		address string
 		same    bool
@@ -163,8 +177,10 @@ func TestBrokenListsGiveWhatStandsBeforeTheFault(t *testing.T) {
 		{"a page", "<!DOCTYPE html><html>", "HTML page", ""},
 		{"empty", "", "neither a sitemap", ""},
 		{"another XML", "<a><b/></a>", "neither a sitemap", ""},
-		{"laughs", `<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><urlset><url><loc>http://s.example/&b;</loc></url></urlset>`, "", ""},
-		{"an endless word", "<urlset><url><loc>http://s.example/a</loc></url><url><loc>" + strings.Repeat("x", 1100<<10), "", "without a tag"},
+		{"laughs", `<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><urlset><url><loc>http://s.example/&b;</loc></url></urlset>`, "",
+			""},
+		{"an endless word", "<urlset><url><loc>http://s.example/a</loc></url><url><loc>" + strings.Repeat("x", 1100<<10), "",
+			"without a tag"},
 		{"deep", "<urlset>" + strings.Repeat("<a>", 1<<14), "", ""},
 	} {
 		out := &told{}
@@ -184,7 +200,8 @@ func TestAWalkGoesOnWhereItWasCutOff(t *testing.T) {
 	for i := range 1200 {
 		many = append(many, fmt.Sprintf("http://s.example/%d", i))
 	}
-	s := site{"/index.xml": `<sitemapindex><sitemap><loc>/1.xml</loc></sitemap><sitemap><loc>/2.xml</loc></sitemap></sitemapindex>`, "/1.xml": urlset(many[:600]...), "/2.xml": urlset(many[600:]...)}
+	s := site{"/index.xml": `<sitemapindex><sitemap><loc>/1.xml</loc></sitemap><sitemap><loc>/2.xml</loc></sitemap></sitemapindex>`,
+		"/1.xml": urlset(many[:600]...), "/2.xml": urlset(many[600:]...)}
 	first := &told{stopAt: 1150}
 	if err := (Source{URL: "http://s.example/index.xml", HTTP: s}).Harvest(t.Context(), "", first); !errors.Is(err, errStop) {
 		t.Fatal(err)

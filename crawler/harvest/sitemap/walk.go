@@ -47,7 +47,8 @@ func Walk(ctx context.Context, doer harvest.Doer, address string, from Place, vi
 
 // WalkUnless is Walk, unless the first document still has the version of a tag, which is a harvest.ErrNotModified. It
 // returns the tag of the first document if there is no other document.
-func WalkUnless(ctx context.Context, doer harvest.Doer, address, tag string, from Place, visit func(Entry, Place) error, skip func(string)) (string, error) {
+func WalkUnless(ctx context.Context, doer harvest.Doer, address, tag string, from Place, visit func(Entry, Place) error,
+	skip func(string)) (string, error) {
 	w := &walk{ctx: ctx, doer: doer, visit: visit, skip: skip, seen: map[string]bool{}, unless: tag}
 	err := w.document(address, from, 0)
 	if len(w.seen) > 1 {
@@ -86,7 +87,9 @@ func (w *walk) document(address string, from Place, depth int) error {
 		return fmt.Errorf("sitemap: more than %d sitemaps", maxFiles)
 	}
 	w.seen[address] = true
-	answer, err := harvest.Ask(w.ctx, w.doer, harvest.Request{URL: address, Accept: "application/xml, text/xml, text/plain;q=0.9, */*;q=0.5", Max: maxBody, Raw: true, Unless: w.unless})
+	answer, err := harvest.Ask(w.ctx, w.doer,
+		harvest.Request{URL: address, Accept: "application/xml, text/xml, text/plain;q=0.9, */*;q=0.5", Max: maxBody, Raw: true,
+			Unless: w.unless})
 	w.unless = ""
 	if err != nil {
 		return fmt.Errorf("sitemap: %w", err)

@@ -14,8 +14,8 @@ const (
 	stableIDs = "nodeID://"
 )
 
-// alone returns the statements about one thing that has more of them than an answer holds, as question does: the IRIs it
-// has as values, in pages; what is said of those that Follow names, in batches; its literals; and its blank nodes.
+// alone returns the statements about one thing that has more of them than an answer holds, as question does: the IRIs
+// it has as values, in pages; what is said of those that Follow names, in batches; its literals; and its blank nodes.
 func (w *Walk) alone(ctx context.Context, thing string) ([]term.Quad, error) {
 	var quads []term.Quad
 	add := func(more []Row, whole bool, err error) error {
@@ -74,13 +74,14 @@ func (w *Walk) rows(ctx context.Context, vars, pattern, key string) (rows []Row,
 }
 
 // pages returns the rows for a pattern in the order of a key. It asks for what follows the last key until an answer is
-// empty, so that it does not matter how many rows an endpoint returns at most. whole is false if rows are missing: those of
-// one key do not fit into an answer.
+// empty, so that it does not matter how many rows an endpoint returns at most. whole is false if rows are missing:
+// those of one key do not fit into an answer.
 func (w *Walk) pages(ctx context.Context, vars, pattern, key string) (rows []Row, whole bool, err error) {
 	whole = true
 	behind, limit := "", keyed
 	for {
-		answer, err := w.Select(ctx, fmt.Sprintf("SELECT %s (%s AS ?key) WHERE { %s %s } ORDER BY %s LIMIT %d", vars, key, pattern, behind, key, limit))
+		answer, err := w.Select(ctx,
+			fmt.Sprintf("SELECT %s (%s AS ?key) WHERE { %s %s } ORDER BY %s LIMIT %d", vars, key, pattern, behind, key, limit))
 		if err != nil && tooMuch(err) && limit > 100 && ctx.Err() == nil {
 			limit /= 4
 			continue

@@ -34,8 +34,8 @@ type Endpoint struct {
 
 const maxAnswer = 96 << 20
 
-// errLate is wrapped by the error for an answer that the endpoint ended before it had found everything. Rows may be missing
-// anywhere in it, so that it is the end of nothing, and nothing follows from what is not in it.
+// errLate is wrapped by the error for an answer that the endpoint ended before it had found everything. Rows may be
+// missing anywhere in it, so that it is the end of nothing, and nothing follows from what is not in it.
 var errLate = errors.New("ended its answer before it was complete (its time limit for queries)")
 
 // Select sends a SELECT query, twice if the answer is not complete. The error is one sentence.
@@ -56,13 +56,16 @@ func (e Endpoint) once(ctx context.Context, query string) (Answer, error) {
 	answer, err := harvest.Ask(ctx, e.HTTP, harvest.Request{URL: e.URL, Method: http.MethodPost, Type: "application/x-www-form-urlencoded",
 		Body: url.Values{"query": {query}}.Encode(), Accept: accepted, Max: maxAnswer, Tries: 3})
 	var status *harvest.StatusError
-	if errors.As(err, &status) && (status.Status == http.StatusMethodNotAllowed || status.Status == http.StatusUnsupportedMediaType || status.Status == http.StatusNotImplemented) {
+	if errors.As(err, &status) &&
+		(status.Status == http.StatusMethodNotAllowed || status.Status == http.StatusUnsupportedMediaType ||
+			status.Status == http.StatusNotImplemented) {
 		// the endpoint does not accept POST
 		separator := "?"
 		if strings.Contains(e.URL, "?") {
 			separator = "&"
 		}
-		answer, err = harvest.Ask(ctx, e.HTTP, harvest.Request{URL: e.URL + separator + url.Values{"query": {query}}.Encode(), Accept: accepted, Max: maxAnswer, Tries: 3})
+		answer, err = harvest.Ask(ctx, e.HTTP,
+			harvest.Request{URL: e.URL + separator + url.Values{"query": {query}}.Encode(), Accept: accepted, Max: maxAnswer, Tries: 3})
 	}
 	if err != nil {
 		return Answer{}, withoutQuery(err)
@@ -127,7 +130,8 @@ func readResults(body []byte) ([]Row, error) {
 // tooMuch reports whether a smaller query may succeed.
 func tooMuch(err error) bool {
 	var status *harvest.StatusError
-	return errors.As(err, &status) && status.Status >= 500 || errors.Is(err, harvest.ErrTooLong) || errors.Is(err, errLate) || errors.Is(err, context.DeadlineExceeded)
+	return errors.As(err, &status) && status.Status >= 500 || errors.Is(err, harvest.ErrTooLong) || errors.Is(err, errLate) ||
+		errors.Is(err, context.DeadlineExceeded)
 }
 
 // IsIRI reports whether s may be between < and > in a query.

@@ -30,7 +30,8 @@ func (s Source) selected(ctx context.Context, from string, out harvest.Sink) err
 		return err
 	}
 	for after, limit := from, selectedPage; ; {
-		page := fmt.Sprintf("%s\nSELECT * WHERE { { %s\n } FILTER (STR(?url) > %s) } ORDER BY STR(?url) LIMIT %d", head, query, quote(after), limit)
+		page := fmt.Sprintf("%s\nSELECT * WHERE { { %s\n } FILTER (STR(?url) > %s) } ORDER BY STR(?url) LIMIT %d", head, query,
+			quote(after), limit)
 		answer, err := s.Endpoint.Select(ctx, page)
 		var status *harvest.StatusError
 		if errors.As(err, &status) && status.Status == 400 && after == "" {
@@ -84,7 +85,8 @@ func (s Source) unpaged(ctx context.Context, out harvest.Sink) error {
 		}
 	}
 	if answer.Cut {
-		return Partly(fmt.Errorf("%w: %s may have more than the %d rows that it returned, and does not support paging", ErrPartly, s.URL, len(answer.Rows)), out)
+		return Partly(fmt.Errorf("%w: %s may have more than the %d rows that it returned, and does not support paging", ErrPartly, s.URL,
+			len(answer.Rows)), out)
 	}
 	return nil
 }
@@ -96,6 +98,7 @@ func (s Source) seed(row Row, out harvest.Sink) error {
 	}
 	return out.Seed(catalog.Seed{
 		URL: strings.TrimSpace(row["url"].Value()), Portal: cmp.Or(row["portal"].Value(), s.Portal, s.URL), Dataset: row["dataset"].Value(),
-		Title: row["title"].Value(), DatasetTitle: row["datasetTitle"].Value(), Format: row["format"].Value(), MediaType: row["mediaType"].Value(),
+		Title: row["title"].Value(), DatasetTitle: row["datasetTitle"].Value(), Format: row["format"].Value(),
+		MediaType: row["mediaType"].Value(),
 	})
 }

@@ -1,9 +1,10 @@
 // Package sparql harvests SPARQL endpoints: their DCAT catalogs, the addresses that a query selects, or all statements
 // of a graph.
 //
-// By default, it probes an endpoint for catalogs with datasets and for datasets outside any catalog, in the default graph
-// and in each named graph with datasets that the default graph lacks. A query (Selection.Query) selects the addresses ?url, with optional ?dataset,
-// ?title, ?datasetTitle, ?format, ?mediaType and ?portal. Of graphs (Selection.Sets), all statements are kept.
+// By default, it probes an endpoint for catalogs with datasets and for datasets outside any catalog, in the default
+// graph and in each named graph with datasets that the default graph lacks. A query (Selection.Query) selects the
+// addresses ?url, with optional ?dataset, ?title, ?datasetTitle, ?format, ?mediaType and ?portal. Of graphs
+// (Selection.Sets), all statements are kept.
 //
 // Walk pages through endpoints that limit answers. Package portalwatch uses it too.
 package sparql
@@ -91,7 +92,8 @@ func (p place) pattern() string {
 
 // outside returns a pattern for datasets that no catalog with an IRI lists.
 func outside(dataset string) string {
-	return dataset + " a <" + dcat.Dataset + "> FILTER NOT EXISTS { ?list <" + dcat.DatasetProp + "> " + dataset + " . ?list a <" + dcat.Catalog + "> . FILTER isIRI(?list) }"
+	return dataset + " a <" + dcat.Dataset + "> FILTER NOT EXISTS { ?list <" + dcat.DatasetProp + "> " + dataset + " . ?list a <" +
+		dcat.Catalog + "> . FILTER isIRI(?list) }"
 }
 
 // catalogs harvests the catalogs found by probing. Marks are "graph catalog last-dataset", with "-" for an empty graph
@@ -159,16 +161,18 @@ func orNone(s string) string {
 
 // followed returns the properties whose objects belong to the description of a dataset.
 func followed() []string {
-	return []string{dcat.DistributionProp, dcterms.Publisher, dcterms.Creator, dcat.ContactPoint, dcterms.NS + "format", dcterms.Spatial, dcterms.Temporal, dqv.HasQualityMeasurement,
+	return []string{dcat.DistributionProp, dcterms.Publisher, dcterms.Creator, dcat.ContactPoint, dcterms.NS + "format", dcterms.Spatial,
+		dcterms.Temporal, dqv.HasQualityMeasurement,
 		dcterms.AccrualPeriodicity, dcterms.Rights}
 }
 
-// Datasets hands over the datasets that a pattern binds to ?thing, with a mark after each batch. The error wraps ErrPartly
-// if all came, but some in part.
+// Datasets hands over the datasets that a pattern binds to ?thing, with a mark after each batch. The error wraps
+// ErrPartly if all came, but some in part.
 //
 // If the endpoint fails at what is asked about the portal, the error wraps ErrPartly, too: the portal is no longer read
 // whole, so that nothing of it is withdrawn, and others can be read.
-func Datasets(ctx context.Context, e Endpoint, graph, pattern string, p harvest.Portal, after string, mark func(last string) string, out harvest.Sink) error {
+func Datasets(ctx context.Context, e Endpoint, graph, pattern string, p harvest.Portal, after string, mark func(last string) string,
+	out harvest.Sink) error {
 	portal := p.IRI
 	var partly error
 	w := &Walk{Endpoint: e, Graph: graph, Is: pattern, Follow: followed(), Skip: func(why string) {
@@ -315,7 +319,9 @@ func (s Source) describe(ctx context.Context, p place) (harvest.Portal, error) {
 // About returns the statements about a catalog, without its lists.
 func About(ctx context.Context, e Endpoint, graph, catalog string) ([]term.Quad, error) {
 	w := Walk{Endpoint: e, Graph: graph, Follow: []string{dcterms.Publisher, dqv.HasQualityMeasurement}}
-	answer, err := e.Select(ctx, fmt.Sprintf("SELECT ?s ?p ?o ?p2 ?o2 ?p3 ?o3 WHERE { VALUES ?s { <%s> } %s FILTER (?p NOT IN (<%s>, <%s>)) } LIMIT %d", catalog, w.in(w.paths()), dcat.DatasetProp, dcat.Record, rowLimit))
+	answer, err := e.Select(ctx,
+		fmt.Sprintf("SELECT ?s ?p ?o ?p2 ?o2 ?p3 ?o3 WHERE { VALUES ?s { <%s> } %s FILTER (?p NOT IN (<%s>, <%s>)) } LIMIT %d", catalog,
+			w.in(w.paths()), dcat.DatasetProp, dcat.Record, rowLimit))
 	return statements(answer.Rows), err
 }
 

@@ -35,9 +35,11 @@ func listing(catalog string, datasets, distributions int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<%s> a dcat:Catalog ; dct:title \"C\" .\n", catalog)
 	for i := range datasets {
-		fmt.Fprintf(&b, "<%s> dcat:dataset :%04d . :%04d a dcat:Dataset ; dct:title \"%d\" ; dct:publisher [ dct:title \"P\" ] .\n", catalog, i, i, i)
+		fmt.Fprintf(&b, "<%s> dcat:dataset :%04d . :%04d a dcat:Dataset ; dct:title \"%d\" ; dct:publisher [ dct:title \"P\" ] .\n",
+			catalog, i, i, i)
 		for j := range distributions {
-			fmt.Fprintf(&b, ":%04d dcat:distribution [ dcat:accessURL <http://d.example/%04d/%d.csv> ; dct:format [ dct:title \"CSV\" ] ] .\n", i, i, j)
+			fmt.Fprintf(&b,
+				":%04d dcat:distribution [ dcat:accessURL <http://d.example/%04d/%d.csv> ; dct:format [ dct:title \"CSV\" ] ] .\n", i, i, j)
 		}
 	}
 	return b.String()
@@ -46,10 +48,12 @@ func listing(catalog string, datasets, distributions int) string {
 func TestCatalogsAreFoundWhereverTheyStand(t *testing.T) {
 	t.Parallel()
 	for about, document := range map[string]string{
-		"default graph":       listing("http://c.example/", 3, 2),
-		"named graph":         "<http://g.example/> { " + listing("http://c.example/", 3, 2) + " }",
-		"without a catalog":   strings.ReplaceAll(listing("http://c.example/", 3, 2), "dcat:dataset", "dct:relation"),
-		"graph, no catalogue": "<http://g.example/> { " + strings.ReplaceAll(strings.ReplaceAll(listing("http://c.example/", 3, 2), "dcat:dataset", "dct:relation"), "dcat:Catalog", "dct:Collection") + " }",
+		"default graph":     listing("http://c.example/", 3, 2),
+		"named graph":       "<http://g.example/> { " + listing("http://c.example/", 3, 2) + " }",
+		"without a catalog": strings.ReplaceAll(listing("http://c.example/", 3, 2), "dcat:dataset", "dct:relation"),
+		"graph, no catalogue": "<http://g.example/> { " +
+			strings.ReplaceAll(strings.ReplaceAll(listing("http://c.example/", 3, 2), "dcat:dataset", "dct:relation"), "dcat:Catalog",
+				"dct:Collection") + " }",
 	} {
 		n := harvested(t, source(portaltest.NewEndpoint(t, prefixes+document)))
 		if len(n.Datasets) != 3 || len(n.Portals) != 1 || !n.Whole || len(n.Datasets[0].Distributions) != 2 {
@@ -72,8 +76,11 @@ func TestDatasetsOutsideCatalogsAreHarvestedToo(t *testing.T) {
 		portals  []string
 	}{
 		"default graph": {listing("http://c.example/", 3, 1) + loose, []string{"http://c.example/", "http://e.example/sparql"}},
-		"named graph":   {"<http://g.example/> { " + listing("http://c.example/", 3, 1) + loose + " }", []string{"http://c.example/", "http://g.example/"}},
-		"both": {listing("http://c.example/", 3, 1) + "<http://g.example/> { " + loose + `:loose dcat:distribution [ dcat:accessURL <http://d.example/x> ] }`,
+		"named graph": {"<http://g.example/> { " + listing("http://c.example/", 3, 1) + loose + " }",
+			[]string{"http://c.example/", "http://g.example/"}},
+		"both": {
+			listing("http://c.example/", 3, 1) + "<http://g.example/> { " + loose +
+				`:loose dcat:distribution [ dcat:accessURL <http://d.example/x> ] }`,
 			[]string{"http://c.example/", "http://g.example/"}},
 	} {
 		n := harvested(t, source(portaltest.NewEndpoint(t, prefixes+c.document)))
@@ -134,7 +141,8 @@ func TestADatasetWithMoreDistributionsThanAnAnswerHoldsComesWhole(t *testing.T) 
 	text := prefixes + `<http://c.example/> a dcat:Catalog ; dcat:dataset :huge , :small . :small a dcat:Dataset ; dct:title "Small" .
 :huge a dcat:Dataset ; dct:title "Huge" ; dct:publisher [ dct:title "City" ] ; dcat:keyword "a", "b"@en, "b"@de, "" .` + "\n"
 	for i := range distributions {
-		text += fmt.Sprintf(":huge dcat:distribution :r%d . :r%d a dcat:Distribution ; dcat:accessURL <http://d.example/f%d.csv> .\n", i, i, i)
+		text += fmt.Sprintf(":huge dcat:distribution :r%d . :r%d a dcat:Distribution ; dcat:accessURL <http://d.example/f%d.csv> .\n", i, i,
+			i)
 	}
 	endpoint := portaltest.NewEndpoint(t, text)
 	for _, rows := range []int{2_500, 1_337} {
@@ -163,7 +171,8 @@ func TestWhatCannotBeReadWholeIsSaid(t *testing.T) {
 	endpoint := portaltest.NewEndpoint(t, text)
 	endpoint.MaxRows, endpoint.Honest = 100, true
 	n, err := portaltest.Harvest(t, source(endpoint), "")
-	if !errors.Is(err, ErrPartly) || n.LastMark() != "" || len(n.Skipped) != 1 || !strings.Contains(n.Skipped[0], "not all rows about http://d.example/huge can be read") || len(n.Datasets) != 1 {
+	if !errors.Is(err, ErrPartly) || n.LastMark() != "" || len(n.Skipped) != 1 ||
+		!strings.Contains(n.Skipped[0], "not all rows about http://d.example/huge can be read") || len(n.Datasets) != 1 {
 		t.Errorf("%d datasets, skipped %q, %v", len(n.Datasets), n.Skipped, err)
 	}
 }
@@ -178,7 +187,9 @@ func TestAHarvestThatWasCutOffGoesOn(t *testing.T) {
 func TestAQueryListsAddresses(t *testing.T) {
 	t.Parallel()
 	s := source(portaltest.NewEndpoint(t, prefixes+listing("http://c.example/", 3, 2)))
-	narrowed, err := s.Select(harvest.Selection{Query: "# files\nPREFIX dcat: <http://www.w3.org/ns/dcat#>\nSELECT ?url ?dataset WHERE { ?dataset dcat:distribution/dcat:accessURL ?url }"})
+	narrowed, err := s.Select(harvest.Selection{
+		Query: "# files\nPREFIX dcat: <http://www.w3.org/ns/dcat#>\nSELECT ?url ?dataset WHERE { ?dataset " +
+			"dcat:distribution/dcat:accessURL ?url }"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +208,8 @@ func TestAQueryListsAddresses(t *testing.T) {
 
 func TestAllStatementsOfAGraphAreTakenOver(t *testing.T) {
 	t.Parallel()
-	s := source(portaltest.NewEndpoint(t, prefixes+"<http://g.example/> { "+listing("http://c.example/", 30, 1)+" } <http://other.example/> { :x :y :z }"))
+	s := source(portaltest.NewEndpoint(t,
+		prefixes+"<http://g.example/> { "+listing("http://c.example/", 30, 1)+" } <http://other.example/> { :x :y :z }"))
 	narrowed, err := s.Select(harvest.Selection{Sets: []string{"http://g.example/"}})
 	if err != nil {
 		t.Fatal(err)
@@ -222,8 +234,9 @@ func TestEndpointsThatAreNoneAreToldInASentence(t *testing.T) {
 		h    http.Handler
 		want string
 	}{
-		"a web page":      {says("<!DOCTYPE html><html>Login"), "web page"},
-		"half a JSON":     {says(`{"head":{"vars":["c"]},"results":{"bindings":[{"c":{"type":"uri","val`), "not answer with SPARQL results"},
+		"a web page": {says("<!DOCTYPE html><html>Login"), "web page"},
+		"half a JSON": {says(`{"head":{"vars":["c"]},"results":{"bindings":[{"c":{"type":"uri","val`),
+			"not answer with SPARQL results"},
 		"another JSON":    {says(`["x"]`), "not answer with SPARQL results"},
 		"nothing":         {says(""), "not answer with SPARQL results"},
 		"not found":       {http.NotFoundHandler(), "answered 404"},
@@ -242,7 +255,8 @@ func TestEndpointsThatAreNoneAreToldInASentence(t *testing.T) {
 func TestQueriesAreSafeFromWhatStandsInIRIs(t *testing.T) {
 	t.Parallel()
 	w := Walk{}
-	if q := w.question([]string{"http://a.example/> } DROP ALL", "http://b.example/"}); strings.Contains(q, "DROP") || !strings.Contains(q, "<http://b.example/>") {
+	if q := w.question([]string{"http://a.example/> } DROP ALL", "http://b.example/"}); strings.Contains(q, "DROP") ||
+		!strings.Contains(q, "<http://b.example/>") {
 		t.Error(q)
 	}
 	if got := quote("a\"b\\\n"); got != `"a\"b\\\n"` {
@@ -253,8 +267,8 @@ func TestQueriesAreSafeFromWhatStandsInIRIs(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatTimedOutIsTheEndOfNothing: Virtuoso's "anytime" queries end after a time with what they have found, with
-// status 200 and the header X-SQL-State: S1TAT, https://docs.openlinksw.com/virtuoso/anytimequeries/
+// TestAnAnswerThatTimedOutIsTheEndOfNothing: Virtuoso's "anytime" queries end after a time with what they have found,
+// with status 200 and the header X-SQL-State: S1TAT, https://docs.openlinksw.com/virtuoso/anytimequeries/
 func TestAnAnswerThatTimedOutIsTheEndOfNothing(t *testing.T) {
 	t.Parallel()
 	const datasets = 200
@@ -289,7 +303,8 @@ func TestAnAnswerThatTimedOutIsTheEndOfNothing(t *testing.T) {
 
 func TestADatasetThatIsListedButNotDescribedStaysAsItWas(t *testing.T) {
 	t.Parallel()
-	n := harvested(t, source(portaltest.NewEndpoint(t, prefixes+listing("http://c.example/", 3, 1)+"<http://c.example/> dcat:dataset :named .")))
+	n := harvested(t, source(portaltest.NewEndpoint(t,
+		prefixes+listing("http://c.example/", 3, 1)+"<http://c.example/> dcat:dataset :named .")))
 	if len(n.Datasets) != 3 || !slices.Equal(n.Unread, []string{"http://d.example/named"}) || len(n.Skipped) != 1 {
 		t.Errorf("%d datasets, not read %q, %q", len(n.Datasets), n.Unread, n.Skipped)
 	}

@@ -10,9 +10,9 @@ import (
 )
 
 // Walk reads the things of an endpoint in the order of their IRIs and requests their statements in batches. Pages start
-// behind the last IRI, not at an offset into an answer that may change or be limited, and only an empty one is the end. If
-// an answer may have been truncated, or the query was too much for the endpoint, Walk requests half as many. Truncated is
-// also an answer without a word about something that another answer describes.
+// behind the last IRI, not at an offset into an answer that may change or be limited, and only an empty one is the end.
+// If an answer may have been truncated, or the query was too much for the endpoint, Walk requests half as many.
+// Truncated is also an answer without a word about something that another answer describes.
 type Walk struct {
 	Endpoint
 	Graph string // IRI of the graph; "" means the default graph
@@ -81,7 +81,9 @@ func (w *Walk) in(pattern string) string {
 // list returns the IRIs of things that follow after, not all if they are many, but none only if there are none.
 func (w *Walk) list(ctx context.Context, after string) ([]string, error) {
 	for limit := listed; ; limit /= 4 {
-		answer, err := w.Select(ctx, fmt.Sprintf("SELECT DISTINCT ?thing WHERE { %s FILTER (isIRI(?thing) && STR(?thing) > %s) } ORDER BY STR(?thing) LIMIT %d", w.in(w.Is), quote(after), limit))
+		answer, err := w.Select(ctx,
+			fmt.Sprintf("SELECT DISTINCT ?thing WHERE { %s FILTER (isIRI(?thing) && STR(?thing) > %s) } ORDER BY STR(?thing) LIMIT %d",
+				w.in(w.Is), quote(after), limit))
 		if err != nil && tooMuch(err) && limit > 100 && ctx.Err() == nil {
 			continue
 		}
@@ -136,8 +138,8 @@ func (w *Walk) cut(a Answer) bool {
 	return a.Cut || n > 0 && n%100 == 0 || w.most > 0 && n >= w.most
 }
 
-// hasAll reports whether rows are the whole answer about things. If one of them is not described, it is asked about again:
-// there was no room for it if there are rows now.
+// hasAll reports whether rows are the whole answer about things. If one of them is not described, it is asked about
+// again: there was no room for it if there are rows now.
 func (w *Walk) hasAll(ctx context.Context, things []string, rows []Row) (bool, error) {
 	described := map[term.Key]bool{}
 	for _, r := range rows {
@@ -171,7 +173,8 @@ func (w *Walk) question(things []string) string {
 			values.WriteString("<" + thing + "> ")
 		}
 	}
-	return fmt.Sprintf("SELECT ?s ?p ?o ?p2 ?o2 ?p3 ?o3 WHERE { VALUES ?s { %s} %s } LIMIT %d", values.String(), w.in(w.paths()), rowLimit+1)
+	return fmt.Sprintf("SELECT ?s ?p ?o ?p2 ?o2 ?p3 ?o3 WHERE { VALUES ?s { %s} %s } LIMIT %d", values.String(), w.in(w.paths()),
+		rowLimit+1)
 }
 
 // paths returns a pattern for what question asks of ?s.

@@ -21,11 +21,12 @@ const (
 	blankBatch = 20     // subjects with blank nodes that are asked about at once
 )
 
-// Whole reads all statements of one graph of an endpoint, at most limit: "" is the default graph. It pages behind the last
-// subject in the order of their IRIs, until an answer is empty. So it does not matter how many rows an endpoint returns at
-// most, whether it says so, and in which order it returns them otherwise. Statements about blank nodes are read through
-// the IRIs that lead to them, two steps deep. The error wraps ErrTooLarge if there are more statements. large, if not nil, is
-// called once there are more than ManyQuads of them, so that the caller can limit how many large graphs are in memory.
+// Whole reads all statements of one graph of an endpoint, at most limit: "" is the default graph. It pages behind the
+// last subject in the order of their IRIs, until an answer is empty. So it does not matter how many rows an endpoint
+// returns at most, whether it says so, and in which order it returns them otherwise. Statements about blank nodes are
+// read through the IRIs that lead to them, two steps deep. The error wraps ErrTooLarge if there are more statements.
+// large, if not nil, is called once there are more than ManyQuads of them, so that the caller can limit how many large
+// graphs are in memory.
 func Whole(ctx context.Context, e Endpoint, graph string, limit int, large func() error) (quads []term.Quad, err error) {
 	w := &Walk{Endpoint: e, Graph: graph, Skip: func(string) {}}
 	var withBlank []string
@@ -111,7 +112,9 @@ func Whole(ctx context.Context, e Endpoint, graph string, limit int, large func(
 // page returns the next statements in the order of their subjects, as many as fit in an answer.
 func (w *Walk) page(ctx context.Context, after string) (quads []term.Quad, err error) {
 	for limit := wholePage; ; limit /= 4 {
-		answer, err := w.Select(ctx, fmt.Sprintf("SELECT ?s ?p ?o WHERE { %s FILTER (isIRI(?s) && STR(?s) > %s) } ORDER BY STR(?s) LIMIT %d", w.in("?s ?p ?o"), quote(after), limit))
+		answer, err := w.Select(ctx,
+			fmt.Sprintf("SELECT ?s ?p ?o WHERE { %s FILTER (isIRI(?s) && STR(?s) > %s) } ORDER BY STR(?s) LIMIT %d", w.in("?s ?p ?o"),
+				quote(after), limit))
 		if err != nil && tooMuch(err) && limit > 100 {
 			continue
 		}
@@ -152,7 +155,9 @@ func (w *Walk) subject(ctx context.Context, subject string, limit int) (quads []
 // NamedGraphs returns the names of the named graphs of an endpoint, sorted.
 func NamedGraphs(ctx context.Context, e Endpoint) (names []string, err error) {
 	for after := ""; len(names) < maxGraphs; {
-		answer, err := e.Select(ctx, fmt.Sprintf("SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER (isIRI(?g) && STR(?g) > %s) } ORDER BY STR(?g) LIMIT %d", quote(after), wholePage))
+		answer, err := e.Select(ctx,
+			fmt.Sprintf("SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER (isIRI(?g) && STR(?g) > %s) } ORDER BY STR(?g) LIMIT %d",
+				quote(after), wholePage))
 		if err != nil {
 			return nil, err
 		}
@@ -171,8 +176,8 @@ func NamedGraphs(ctx context.Context, e Endpoint) (names []string, err error) {
 	return slices.Compact(names), nil
 }
 
-// Adds reports whether a named graph has a statement that the default graph, which may be the union of all, does not have.
-// It reports true if the endpoint cannot tell.
+// Adds reports whether a named graph has a statement that the default graph, which may be the union of all, does not
+// have. It reports true if the endpoint cannot tell.
 func Adds(ctx context.Context, e Endpoint, graph string) (bool, error) {
 	answer, err := e.Select(ctx, fmt.Sprintf("SELECT ?s WHERE { GRAPH <%s> { ?s ?p ?o } FILTER NOT EXISTS { ?s ?p ?o } } LIMIT 1", graph))
 	if err != nil {

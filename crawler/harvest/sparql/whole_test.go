@@ -76,7 +76,8 @@ func TestRowsBeyondASilentLimitAreAskedFor(t *testing.T) {
 	t.Parallel()
 	document, want := people(30)
 	for _, most := range []int{9, 25, 250} {
-		e := Endpoint{URL: "http://e.example/sparql", HTTP: &portaltest.Web{Handler: cutOff(portaltest.NewEndpoint(t, prefixes+document), most)}}
+		e := Endpoint{URL: "http://e.example/sparql",
+			HTTP: &portaltest.Web{Handler: cutOff(portaltest.NewEndpoint(t, prefixes+document), most)}}
 		quads, err := Whole(t.Context(), e, "", 10_000, nil)
 		if most < 20 { // a person with notes and an address does not fit into an answer about paths
 			quads = slices.DeleteFunc(quads, func(q term.Quad) bool { return q.S.Kind() == term.KindBlank || q.O.Kind() == term.KindBlank })
@@ -108,7 +109,9 @@ func cutOff(h http.Handler, most int) http.Handler {
 
 func TestNamedGraphsAreListed(t *testing.T) {
 	t.Parallel()
-	e := Endpoint{URL: "http://e.example/sparql", HTTP: &portaltest.Web{Handler: portaltest.NewEndpoint(t, prefixes+":a :b 1 . <http://g.example/1> { :a :b 1 } <http://g.example/2> { :a :b 2 }")}}
+	e := Endpoint{URL: "http://e.example/sparql",
+		HTTP: &portaltest.Web{
+			Handler: portaltest.NewEndpoint(t, prefixes+":a :b 1 . <http://g.example/1> { :a :b 1 } <http://g.example/2> { :a :b 2 }")}}
 	names, err := NamedGraphs(t.Context(), e)
 	if err != nil || !slices.Equal(names, []string{"http://g.example/1", "http://g.example/2"}) {
 		t.Errorf("%q, %v", names, err)

@@ -9,8 +9,8 @@ import (
 	"odarchive/crawler/address"
 )
 
-// Add plans a harvest, in place of an earlier one of the same source. It is run at once or, with times of day, at the next
-// of them.
+// Add plans a harvest, in place of an earlier one of the same source. It is run at once or, with times of day, at the
+// next of them.
 func (t *Timetable) Add(ctx context.Context, p Plan) (Planned, error) {
 	p, err := t.check(p)
 	if err != nil {
@@ -45,7 +45,8 @@ func (t *Timetable) Add(ctx context.Context, p Plan) (Planned, error) {
 func (t *Timetable) Remove(ctx context.Context, name string) (Planned, error) {
 	return t.change(ctx, name, func(e *entry) error {
 		if e.from == FromFile {
-			return fmt.Errorf("%w: %s is planned by a [[harvest]] table of the settings file: remove it there, or pause it", ErrBad, e.plan.URL)
+			return fmt.Errorf("%w: %s is planned by a [[harvest]] table of the settings file: remove it there, or pause it", ErrBad,
+				e.plan.URL)
 		}
 		e.removed = true
 		return nil

@@ -24,7 +24,8 @@ type Runner struct {
 // the harvests may end.
 const lookEvery = 20 * time.Second
 
-// Run runs the plans until ctx ends, and then waits for those that run. It returns an error if a state cannot be stored.
+// Run runs the plans until ctx ends, and then waits for those that run. It returns an error if a state cannot be
+// stored.
 func (t *Timetable) Run(ctx context.Context, r Runner) error {
 	if r.Parallel <= 0 {
 		r.Parallel = 4
@@ -160,7 +161,8 @@ func (t *Timetable) run(ctx context.Context, r Runner, e *entry) {
 		if log := t.opts.Log.With("kind", p.Kind, "url", p.URL, "next", e.state.Due); err != nil {
 			log.Warn("planned harvest failed", "failures", e.state.Failures, "error", err)
 		} else {
-			log.Info("planned harvest ended", "datasets", report.Datasets, "new", report.Inserted, "changed", report.Updated, "withdrawn", report.Withdrawn, "waiting", report.Waiting, "took", report.Took())
+			log.Info("planned harvest ended", "datasets", report.Datasets, "new", report.Inserted, "changed", report.Updated, "withdrawn",
+				report.Withdrawn, "waiting", report.Waiting, "took", report.Took())
 		}
 	}
 	// The state is not needed if this fails: the run counts as cut off then.

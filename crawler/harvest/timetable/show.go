@@ -33,7 +33,8 @@ type Planned struct {
 }
 
 func (e *entry) show() Planned {
-	p := Planned{ID: e.plan.ID(), Plan: e.plan, When: e.plan.When(), From: e.from, State: Waiting, Next: e.state.Due, Good: e.state.Good, Failures: e.state.Failures, Error: e.state.Error, Last: e.state.Last}
+	p := Planned{ID: e.plan.ID(), Plan: e.plan, When: e.plan.When(), From: e.from, State: Waiting, Next: e.state.Due, Good: e.state.Good,
+		Failures: e.state.Failures, Error: e.state.Error, Last: e.state.Last}
 	why := e.state.paused(e.plan)
 	p.Plan.Paused = why
 	switch {

@@ -56,8 +56,8 @@ func (s *state) stop(now time.Time) {
 	s.Due, s.Started, s.CutOff = now, time.Time{}, 0
 }
 
-// load prepares a state for a plan when the program begins, or when the plan has changed. A run that was cut off goes on
-// at once, unless that happened repeatedly: then it may be what ends this program.
+// load prepares a state for a plan when the program begins, or when the plan has changed. A run that was cut off goes
+// on at once, unless that happened repeatedly: then it may be what ends this program.
 func (s *state) load(p Plan, now time.Time) {
 	switch {
 	case !s.Started.IsZero():

@@ -2,10 +2,10 @@
 // those that orders have added.
 //
 // Run starts what is due, the longest overdue first, a few at a time and one at a time per host, so that not everything
-// runs at once after a long downtime. A time that was missed is made up for once. A run that was cut off is continued when
-// the program begins again; after three of those in a row it waits, longer each time, because it may be what ended the
-// program. A failure is retried after 5 minutes, then twice as late each time, five times at most before the plan's next
-// time. If the clock was ahead, what it has planned too late is brought forward.
+// runs at once after a long downtime. A time that was missed is made up for once. A run that was cut off is continued
+// when the program begins again; after three of those in a row it waits, longer each time, because it may be what ended
+// the program. A failure is retried after 5 minutes, then twice as late each time, five times at most before the plan's
+// next time. If the clock was ahead, what it has planned too late is brought forward.
 //
 // What runs, when it runs next, and the report of the last run are stored with each change. FORMAT.md describes the
 // records. The package does not harvest; Options.Harvest does.
@@ -136,7 +136,8 @@ func (t *Timetable) load(e *entry) {
 		return json.Unmarshal(raw, &e.state)
 	})
 	if err != nil {
-		t.opts.Log.Error("the state of a planned harvest cannot be read; it is run as if it were new", "kind", e.plan.Kind, "url", e.plan.URL, "error", err)
+		t.opts.Log.Error("the state of a planned harvest cannot be read; it is run as if it were new", "kind", e.plan.Kind, "url",
+			e.plan.URL, "error", err)
 		e.state = state{}
 	}
 	e.state.load(e.plan, t.opts.Clock())
@@ -177,8 +178,8 @@ func (t *Timetable) store(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// storeNew stores the states that were computed when plans were loaded, so that their times are known after a downtime. The
-// caller holds mu.
+// storeNew stores the states that were computed when plans were loaded, so that their times are known after a downtime.
+// The caller holds mu.
 func (t *Timetable) storeNew(ctx context.Context) error {
 	var all []*entry
 	for _, e := range t.plans {

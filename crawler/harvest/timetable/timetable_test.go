@@ -126,7 +126,8 @@ limit = 3`, &file)
 		t.Fatal(err)
 	}
 	a, b := file.Harvest[0], file.Harvest[1]
-	if a.When() != "every 168h" || a.Paused == "" || len(a.Sets) != 1 || b.When() != "at 03:30, Sunday 12:00" || b.Paused != "until Monday" || b.Limit != 3 {
+	if a.When() != "every 168h" || a.Paused == "" || len(a.Sets) != 1 || b.When() != "at 03:30, Sunday 12:00" ||
+		b.Paused != "until Monday" || b.Limit != 3 {
 		t.Fatalf("%+v", file.Harvest)
 	}
 	for _, p := range []Plan{a, b, plan("http://c.example/")} {
@@ -138,9 +139,13 @@ limit = 3`, &file)
 		}
 	}
 	for about, p := range map[string]Plan{
-		"no kind": {URL: "http://a.example/"}, "no url": {Kind: "ckan"}, "a file": plan("file:///etc/passwd"), "both": plan("http://a.example/", "24h", "03:30"), "too often": plan("http://a.example/", "59s"),
-		"no time": plan("http://a.example/", "25:00"), "no day": plan("http://a.example/", "someday 03:30"), "a negative limit": {Kind: "ckan", URL: "http://a.example/", Limit: -1},
-		"no date": {Kind: "ckan", URL: "http://a.example/", Since: "never"}, "a secret": plan("http://me:pw@a.example/"), "a long text": plan("http://a.example/" + strings.Repeat("x", 3000)), "a line break": {Kind: "ckan", URL: "http://a.example/", Portal: "a\nb"},
+		"no kind": {URL: "http://a.example/"}, "no url": {Kind: "ckan"}, "a file": plan("file:///etc/passwd"),
+		"both": plan("http://a.example/", "24h", "03:30"), "too often": plan("http://a.example/", "59s"),
+		"no time": plan("http://a.example/", "25:00"), "no day": plan("http://a.example/", "someday 03:30"),
+		"a negative limit": {Kind: "ckan", URL: "http://a.example/", Limit: -1},
+		"no date":          {Kind: "ckan", URL: "http://a.example/", Since: "never"}, "a secret": plan("http://me:pw@a.example/"),
+		"a long text":  plan("http://a.example/" + strings.Repeat("x", 3000)),
+		"a line break": {Kind: "ckan", URL: "http://a.example/", Portal: "a\nb"},
 	} {
 		if _, err := p.Check(); !errors.Is(err, ErrBad) || strings.Contains(err.Error(), "me:pw") {
 			t.Errorf("%s: %v", about, err)
@@ -185,7 +190,8 @@ func TestPlansRunAtTheirTimes(t *testing.T) {
 	}
 	c.set(noon.Add(10 * time.Minute))
 	table.end(t, "http://a.example/", nil)
-	if p := table.one(t, "http://a.example/"); p.State != Waiting || !p.Next.Equal(noon.Add(24*time.Hour)) || !p.Good.Equal(c.Now()) || p.Last == nil {
+	if p := table.one(t, "http://a.example/"); p.State != Waiting || !p.Next.Equal(noon.Add(24*time.Hour)) || !p.Good.Equal(c.Now()) ||
+		p.Last == nil {
 		t.Fatalf("%+v", p)
 	}
 

@@ -51,8 +51,8 @@ func (e *elsewhere) Error() string {
 // Is makes it an error that another attempt does not change.
 func (e *elsewhere) Is(target error) bool { return target == harvest.ErrFinal }
 
-// secrets returns what must not be kept: the secret, and what is sent of it and the user in basic authentication, with or
-// without what fills it up. A user is not secret by itself. fetch knows how they may be spelled.
+// secrets returns what must not be kept: the secret, and what is sent of it and the user in basic authentication, with
+// or without what fills it up. A user is not secret by itself. fetch knows how they may be spelled.
 func secrets(user, secret string) []string {
 	if secret == "" {
 		return nil
@@ -68,7 +68,8 @@ func (a *API) sameHost(u *url.URL) bool {
 // hide removes the secret from a text.
 func (c *client) hide(text string) string { return address.RemoveSecrets(text, c.hidden...) }
 
-// RoundTrip implements http.RoundTripper. It waits for the turn of the request: each redirect and each repetition counts.
+// RoundTrip implements http.RoundTripper. It waits for the turn of the request: each redirect and each repetition
+// counts.
 func (c *client) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := c.pacer.Take(req.Context()); err != nil {
 		return nil, err

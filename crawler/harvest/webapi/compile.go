@@ -138,13 +138,15 @@ func (c *compiler) dataset(d Dataset) compiledDataset {
 		id: of("id", d.ID), iri: of("iri", d.IRI), title: of("title", d.Title), description: of("description", d.Description),
 		keywords: of("keywords", d.Keywords), themes: of("themes", d.Themes), landingPage: of("landing-page", d.LandingPage),
 		license: of("license", d.License), rights: of("rights", d.Rights), accessLevel: of("access-level", d.AccessLevel),
-		publisher: of("publisher", d.Publisher), publisherName: of("publisher-name", d.PublisherName), publisherIRI: of("publisher-iri", d.PublisherIRI),
+		publisher: of("publisher", d.Publisher), publisherName: of("publisher-name", d.PublisherName),
+		publisherIRI: of("publisher-iri", d.PublisherIRI),
 		publisherURL: of("publisher-url", d.PublisherURL), publisherType: of("publisher-type", d.PublisherType),
 		creators: of("creators", d.Creators), contact: of("contact", d.Contact), contactEmail: of("contact-email", d.ContactEmail),
 		frequency: of("frequency", d.Frequency), issued: of("issued", d.Issued), modified: of("modified", d.Modified),
 		temporal: of("temporal", d.Temporal), language: of("language", d.Language), version: of("version", d.Version),
 		conforms: of("conforms", d.Conforms), partOf: of("part-of", d.PartOf), extras: of("extras", d.Extras),
-		extrasKey: of("extras-key", d.ExtrasKey), extrasValue: of("extras-value", d.ExtrasValue), when: of("when", d.When), gone: of("gone", d.Gone),
+		extrasKey: of("extras-key", d.ExtrasKey), extrasValue: of("extras-value", d.ExtrasValue), when: of("when", d.When),
+		gone:        of("gone", d.Gone),
 		identifiers: c.list("dataset.identifiers", d.Identifiers), spatial: c.list("dataset.spatial", d.Spatial),
 	}
 	for i, one := range d.Distribution {
@@ -156,10 +158,14 @@ func (c *compiler) dataset(d Dataset) compiledDataset {
 func (c *compiler) distribution(at string, d Distribution) compiledDistribution {
 	of := func(name, in string) *expression { return c.expression(at+name, in) }
 	made := compiledDistribution{
-		when: of("when", d.When), each: of("each", d.Each), iri: of("iri", d.IRI), url: of("url", d.URL), accessURL: of("access-url", d.AccessURL),
-		title: of("title", d.Title), description: of("description", d.Description), format: of("format", d.Format), mediaType: of("media-type", d.MediaType),
-		license: of("license", d.License), size: of("size", d.Size), checksum: of("checksum", d.Checksum), checksumAlg: of("checksum-algorithm", d.ChecksumAlg),
-		issued: of("issued", d.Issued), modified: of("modified", d.Modified), conforms: of("conforms", d.Conforms), service: of("service", d.Service),
+		when: of("when", d.When), each: of("each", d.Each), iri: of("iri", d.IRI), url: of("url", d.URL),
+		accessURL: of("access-url", d.AccessURL),
+		title:     of("title", d.Title), description: of("description", d.Description), format: of("format", d.Format),
+		mediaType: of("media-type", d.MediaType),
+		license:   of("license", d.License), size: of("size", d.Size), checksum: of("checksum", d.Checksum),
+		checksumAlg: of("checksum-algorithm", d.ChecksumAlg),
+		issued:      of("issued", d.Issued), modified: of("modified", d.Modified), conforms: of("conforms", d.Conforms),
+		service: of("service", d.Service),
 	}
 	if made.url == nil && c.fault == nil {
 		c.fault = &Fault{at + "url", "", "it is missing"}

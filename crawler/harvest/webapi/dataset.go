@@ -44,7 +44,8 @@ func (a *API) read(s *scope) (d harvest.Dataset, _ state) {
 	if c.gone != nil && holds(c.gone.eval(s)) {
 		return d, isGone
 	}
-	d.Title, d.Description, d.Keywords = portalapi.Texts(c.title.eval(s)), portalapi.Texts(c.description.eval(s)), portalapi.Texts(c.keywords.eval(s))
+	d.Title, d.Description, d.Keywords = portalapi.Texts(c.title.eval(s)), portalapi.Texts(c.description.eval(s)),
+		portalapi.Texts(c.keywords.eval(s))
 	d.Themes = portalapi.Words(c.themes.eval(s))
 	for _, e := range c.identifiers {
 		d.Identifiers = append(d.Identifiers, e.eval(s).Texts()...)
@@ -52,7 +53,8 @@ func (a *API) read(s *scope) (d harvest.Dataset, _ state) {
 	if c.identifiers == nil && id != "" {
 		d.Identifiers = []string{id}
 	}
-	d.LandingPage, d.License, d.Rights, d.AccessLevel = c.landingPage.textOf(s), c.license.textOf(s), c.rights.textOf(s), c.accessLevel.textOf(s)
+	d.LandingPage, d.License, d.Rights, d.AccessLevel = c.landingPage.textOf(s), c.license.textOf(s), c.rights.textOf(s),
+		c.accessLevel.textOf(s)
 	d.Publisher = portalapi.Agent(c.publisher.eval(s))
 	d.Publisher.Name = cmp.Or(c.publisherName.textOf(s), d.Publisher.Name)
 	d.Publisher.IRI = cmp.Or(c.publisherIRI.textOf(s), d.Publisher.IRI)
@@ -133,9 +135,12 @@ func (c compiledDistribution) read(s *scope, root string) (list []harvest.Distri
 			continue
 		}
 		d := harvest.Distribution{
-			IRI: c.iri.textOf(s), URL: portalapi.Resolve(root+"/", c.url.textOf(s)), AccessURL: c.accessURL.textOf(s), Title: c.title.textOf(s),
-			Description: portalapi.Plain(c.description.textOf(s)), Format: c.format.textOf(s), MediaType: c.mediaType.textOf(s), License: c.license.textOf(s),
-			Size: c.size.eval(s).Int(), Checksum: strings.ToLower(c.checksum.textOf(s)), Issued: c.issued.textOf(s), Modified: c.modified.textOf(s),
+			IRI: c.iri.textOf(s), URL: portalapi.Resolve(root+"/", c.url.textOf(s)), AccessURL: c.accessURL.textOf(s),
+			Title:       c.title.textOf(s),
+			Description: portalapi.Plain(c.description.textOf(s)), Format: c.format.textOf(s), MediaType: c.mediaType.textOf(s),
+			License: c.license.textOf(s),
+			Size:    c.size.eval(s).Int(), Checksum: strings.ToLower(c.checksum.textOf(s)), Issued: c.issued.textOf(s),
+			Modified: c.modified.textOf(s),
 			Conforms: portalapi.Links(c.conforms.eval(s)),
 		}
 		d.Service = c.service != nil && holds(c.service.eval(s)) || portalapi.IsService(d.Format)

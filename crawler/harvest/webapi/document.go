@@ -17,20 +17,23 @@ import (
 	"odarchive/crawler/address"
 )
 
-// Document describes an interface. Only Base, Request and Dataset.IRI or Dataset.ID are required. Texts that are paths to
-// fields are expressions (see expression); Path and Query of requests are texts with holes.
+// Document describes an interface. Only Base, Request and Dataset.IRI or Dataset.ID are required. Texts that are paths
+// to fields are expressions (see expression); Path and Query of requests are texts with holes.
 type Document struct {
-	Base        string `toml:"base" json:"base"`                                    // paths of requests follow it
-	Rate        string `toml:"rate,omitempty" json:"rate,omitempty"`                // requests, at most: "600/h", "30/m", "2/s"; the host's own pauses apply, too
+	Base string `toml:"base" json:"base"` // paths of requests follow it
+	// requests, at most: "600/h", "30/m", "2/s"; the host's own pauses apply, too
+	Rate        string `toml:"rate,omitempty" json:"rate,omitempty"`
 	MaxRequests int    `toml:"max-requests,omitempty" json:"maxRequests,omitempty"` // of one round; default 10,000
 	MaxAnswer   int64  `toml:"max-answer,omitempty" json:"maxAnswer,omitempty"`     // bytes of one answer; default 16 MiB
 	Accept      string `toml:"accept,omitempty" json:"accept,omitempty"`            // default JSON
 	XML         bool   `toml:"xml,omitempty" json:"xml,omitempty"`                  // answers are XML
-	Part        bool   `toml:"part,omitempty" json:"part,omitempty"`                // what is not listed any more is not withdrawn; always so with {keyword}
+	// what is not listed any more is not withdrawn; always so with {keyword}
+	Part        bool   `toml:"part,omitempty" json:"part,omitempty"`
 	KeepAnswers bool   `toml:"keep-answers,omitempty" json:"keepAnswers,omitempty"` // as WARC files
 	Auth        *Auth  `toml:"auth,omitempty" json:"auth,omitempty"`                // nil: none
 	Portal      Portal `toml:"portal,omitempty" json:"portal,omitzero"`             // what the datasets are listed by
-	// Request is the list and, if there are more, what is asked for each of its items; the items of the last are datasets.
+	// Request is the list and, if there are more, what is asked for each of its items; the items of the last are
+	// datasets.
 	Request []Request `toml:"request" json:"request"`
 	Dataset Dataset   `toml:"dataset" json:"dataset"`
 }
@@ -58,22 +61,27 @@ type Portal struct {
 
 // Request is one kind of request. Holes of its texts are expressions on the item of the request before, and {keyword}.
 type Request struct {
-	Path   string            `toml:"path" json:"path"`                         // below the base
-	Query  map[string]string `toml:"query,omitempty" json:"query,omitempty"`   // parameters; one whose hole is empty is left out
-	Items  string            `toml:"items,omitempty" json:"items,omitempty"`   // expression: the list in the answer; default "@", the answer
-	Total  string            `toml:"total,omitempty" json:"total,omitempty"`   // expression: number of items of all pages
-	ID     string            `toml:"id,omitempty" json:"id,omitempty"`         // expression on an item: what tells it from others; default the whole item
-	Paging *Paging           `toml:"paging,omitempty" json:"paging,omitempty"` // nil: the list has one page
-	When   string            `toml:"when,omitempty" json:"when,omitempty"`     // expression on the item of the request before: whether to ask
+	Path  string            `toml:"path" json:"path"`                       // below the base
+	Query map[string]string `toml:"query,omitempty" json:"query,omitempty"` // parameters; one whose hole is empty is left out
+	// expression: the list in the answer; default "@", the answer
+	Items string `toml:"items,omitempty" json:"items,omitempty"`
+	Total string `toml:"total,omitempty" json:"total,omitempty"` // expression: number of items of all pages
+	// expression on an item: what tells it from others; default the whole item
+	ID     string  `toml:"id,omitempty" json:"id,omitempty"`
+	Paging *Paging `toml:"paging,omitempty" json:"paging,omitempty"` // nil: the list has one page
+	// expression on the item of the request before: whether to ask
+	When string `toml:"when,omitempty" json:"when,omitempty"`
 }
 
 // Paging says how the next page is found.
 type Paging struct {
-	Kind      string `toml:"kind" json:"kind"`                               // "page", "offset", "cursor", "next" (an address in the answer) or "link" (the Link field)
+	// "page", "offset", "cursor", "next" (an address in the answer) or "link" (the Link field)
+	Kind      string `toml:"kind" json:"kind"`
 	Parameter string `toml:"parameter,omitempty" json:"parameter,omitempty"` // that names the page, offset or cursor
 	First     int    `toml:"first,omitempty" json:"first,omitempty"`         // number of the first page, or first offset
 	Next      string `toml:"next,omitempty" json:"next,omitempty"`           // expression on the answer: the next cursor or address
-	More      string `toml:"more,omitempty" json:"more,omitempty"`           // expression on the answer: whether there is another page; if it says nothing, Total decides
+	// expression on the answer: whether there is another page; if it says nothing, Total decides
+	More string `toml:"more,omitempty" json:"more,omitempty"`
 }
 
 // Dataset says which fields of an item are those of a dataset; see harvest.Dataset. All texts are expressions.
@@ -106,11 +114,12 @@ type Dataset struct {
 	Version       string   `toml:"version,omitempty" json:"version,omitempty"`
 	Conforms      string   `toml:"conforms,omitempty" json:"conforms,omitempty"`
 	PartOf        string   `toml:"part-of,omitempty" json:"partOf,omitempty"`
-	Extras        string   `toml:"extras,omitempty" json:"extras,omitempty"` // an object, or a list of objects with ExtrasKey and ExtrasValue
-	ExtrasKey     string   `toml:"extras-key,omitempty" json:"extrasKey,omitempty"`
-	ExtrasValue   string   `toml:"extras-value,omitempty" json:"extrasValue,omitempty"`
-	When          string   `toml:"when,omitempty" json:"when,omitempty"` // whether the item is a dataset at all
-	Gone          string   `toml:"gone,omitempty" json:"gone,omitempty"` // whether it says that the dataset was deleted
+	// an object, or a list of objects with ExtrasKey and ExtrasValue
+	Extras      string `toml:"extras,omitempty" json:"extras,omitempty"`
+	ExtrasKey   string `toml:"extras-key,omitempty" json:"extrasKey,omitempty"`
+	ExtrasValue string `toml:"extras-value,omitempty" json:"extrasValue,omitempty"`
+	When        string `toml:"when,omitempty" json:"when,omitempty"` // whether the item is a dataset at all
+	Gone        string `toml:"gone,omitempty" json:"gone,omitempty"` // whether it says that the dataset was deleted
 
 	Distribution []Distribution `toml:"distribution,omitempty" json:"distribution,omitempty"`
 }
@@ -166,7 +175,8 @@ func (f *Fault) Line(document string) int {
 	onlyText, onlyName, n := 0, 0, 0
 	for line := range strings.Lines(document) {
 		n++
-		named := slices.ContainsFunc(strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t[]{}=,.\"'", r) }), func(w string) bool { return w == name })
+		named := slices.ContainsFunc(strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t[]{}=,.\"'", r) }),
+			func(w string) bool { return w == name })
 		texted := f.Text != "" && strings.Contains(line, f.Text)
 		switch {
 		case named && texted:

@@ -67,8 +67,8 @@ func (s *scope) on(v loose.Value, n node) loose.Value {
 	return v
 }
 
-// eval returns the value of the expression, null for a nil one. After too many steps, the values are null and s.failed is
-// set.
+// eval returns the value of the expression, null for a nil one. After too many steps, the values are null and s.failed
+// is set.
 func (e *expression) eval(s *scope) loose.Value {
 	if e == nil || s.failed != nil {
 		return loose.Value{}

@@ -75,7 +75,8 @@ func TestExpressions(t *testing.T) {
 			continue
 		}
 		s := &scope{current: v, vars: map[string]loose.Value{"keyword": loose.String("trees")}}
-		if got := strings.ReplaceAll(e.eval(s).JSON(), `\u000a`, `\n`); got != want && !(strings.HasPrefix(got, "[") && got == "["+want+"]") || s.failed != nil {
+		if got := strings.ReplaceAll(e.eval(s).JSON(), `\u000a`, `\n`); got != want &&
+			!(strings.HasPrefix(got, "[") && got == "["+want+"]") || s.failed != nil {
 			t.Errorf("%s: %s, want %s (%v)", in, got, want, s.failed)
 		}
 	}
@@ -147,7 +148,9 @@ func FuzzExpression(f *testing.F) {
 // FuzzAnswers gives the documents of the examples answers of a stranger: whatever comes, a harvest ends.
 func FuzzAnswers(f *testing.F) {
 	for _, name := range []string{"socrata.toml", "udata.toml", "kaggle.toml"} {
-		f.Add(name, `{"results":[{"resource":{"id":"a","type":"map","name":["x"]}}],"data":[{"slug":"a","resources":[{"url":"/x"}]}],"next_page":1,"total":"3"}`, "Link")
+		f.Add(name,
+			`{"results":[{"resource":{"id":"a","type":"map","name":["x"]}}],"data":[{"slug":"a","resources":[{"url":"/x"}]}],"next_page":`+
+				`1,"total":"3"}`, "Link")
 	}
 	f.Add("udata.toml", sample, "x")
 	f.Add("kaggle.toml", "[[[[{}]]]]", "x")

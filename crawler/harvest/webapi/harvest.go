@@ -100,7 +100,8 @@ func (h *run) run(ctx context.Context, from string) error {
 		if keywords[k] != "" {
 			h.vars["keyword"] = loose.String(keywords[k])
 		}
-		l := &list{run: h, request: h.API.requests[0], parent: loose.Value{}, at: position{token: mark.Get("at"), url: mark.Get("url"), number: mark.Int("p"), n: mark.Int("n"), done: mark.Int("i")}}
+		l := &list{run: h, request: h.API.requests[0], parent: loose.Value{},
+			at: position{token: mark.Get("at"), url: mark.Get("url"), number: mark.Int("p"), n: mark.Int("n"), done: mark.Int("i")}}
 		l.resumed = l.at != position{}
 		l.mark = func(at position) error { return h.out.Mark(h.markOf(k, at)) }
 		if err := l.walk(ctx, 0); err != nil {
@@ -122,7 +123,8 @@ func (h *run) markOf(k int, at position) string {
 		}
 		return fmt.Sprint(n)
 	}
-	return portalapi.MarkOf("d", h.sum, "k", number(k), "at", at.token, "url", at.url, "p", number(at.number), "n", number(at.n), "i", number(at.done)).String()
+	return portalapi.MarkOf("d", h.sum, "k", number(k), "at", at.token, "url", at.url, "p", number(at.number), "n", number(at.n), "i",
+		number(at.done)).String()
 }
 
 // portal asks the interface about its portal.
@@ -206,8 +208,8 @@ func (h *run) item(ctx context.Context, depth int, parent, item, answer loose.Va
 	return nil
 }
 
-// more reads the list that a chained request returns for an item. A failure that is only about this item is reported, and
-// the harvest goes on.
+// more reads the list that a chained request returns for an item. A failure that is only about this item is reported,
+// and the harvest goes on.
 func (h *run) more(ctx context.Context, depth int, item loose.Value) error {
 	request := h.API.requests[depth]
 	s := h.scope(item)

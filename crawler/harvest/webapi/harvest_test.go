@@ -86,7 +86,9 @@ func TestEveryKindOfPagingReadsEveryItemOnceAndCanBeCutOff(t *testing.T) {
 		`kind = "link"`: func(w http.ResponseWriter, r *http.Request) {
 			o := number(r, "o", 0)
 			if o+3 < n {
-				w.Header().Add("Link", fmt.Sprintf(`<http://api.example/list?o=0>; rel="first", <http://api.example/list?o=%d>; title="a;b"; rel="next last"`, o+3))
+				w.Header().Add("Link",
+					fmt.Sprintf(`<http://api.example/list?o=0>; rel="first", <http://api.example/list?o=%d>; title="a;b"; rel="next last"`,
+						o+3))
 			}
 			fmt.Fprintf(w, `{"items":[%s]}`, items(o, min(o+3, n)))
 		},
@@ -112,7 +114,9 @@ func TestHostileInterfaces(t *testing.T) {
 		datasets      int    // at least
 		asked         int    // at most
 	}{
-		{"a page that repeats", `kind = "page", parameter = "p"`, func(_ int, w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"items":[%s]}`, items(0, 3)) }, "repeats itself after", 3, 5},
+		{"a page that repeats", `kind = "page", parameter = "p"`,
+			func(_ int, w http.ResponseWriter, _ *http.Request) { fmt.Fprintf(w, `{"items":[%s]}`, items(0, 3)) }, "repeats itself after",
+			3, 5},
 		{"a cursor that loops", `kind = "cursor", parameter = "c", next = "c"`, func(n int, w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, `{"items":[%s],"c":"c%d"}`, items(n*3, n*3+3), n%2)
 		}, "go in a circle", 6, 4},
@@ -146,9 +150,12 @@ func TestHostileInterfaces(t *testing.T) {
 		{"an answer that breaks off", "", func(_ int, w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprintf(w, `{"items":[%s,{"id":"d9","na`, items(0, 3))
 		}, "breaks off", 3, 1},
-		{"another shape", "", func(_ int, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"error":"quota exceeded"}`) }, `without the list "items"`, 0, 1},
-		{"text for a list", "", func(_ int, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"items":"none"}`) }, `"items" as text instead of a list`, 0, 1},
-		{"numbers for a document", "", func(_ int, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `42`) }, `without the list "items"`, 0, 1},
+		{"another shape", "", func(_ int, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"error":"quota exceeded"}`) },
+			`without the list "items"`, 0, 1},
+		{"text for a list", "", func(_ int, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"items":"none"}`) },
+			`"items" as text instead of a list`, 0, 1},
+		{"numbers for a document", "", func(_ int, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `42`) },
+			`without the list "items"`, 0, 1},
 		{"wrong types in items", "", func(_ int, w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, `{"items":[7,null,[1],"x",{"id":{"a":1}},{"id":["d1"],"name":{"de":"N"}},{"id":"d2","name":[1,2]}]}`)
 		}, "", 2, 1},
@@ -159,7 +166,8 @@ func TestHostileInterfaces(t *testing.T) {
 			}
 			fmt.Fprintf(w, `{"items":[%s],"total":9}`, items(0, 3))
 		}, "", 3, 2},
-		{"refused", "", func(_ int, w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) }, "answered 403 Forbidden", 0, 1},
+		{"refused", "", func(_ int, w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) },
+			"answered 403 Forbidden", 0, 1},
 	} {
 		asked := 0
 		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -175,7 +183,8 @@ func TestHostileInterfaces(t *testing.T) {
 			t.Errorf("%s: %d requests, %d datasets", c.about, asked, len(notes.Datasets))
 		}
 		switch {
-		case c.want == "" && err != nil, c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 600):
+		case c.want == "" && err != nil, c.want != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 600):
 			t.Errorf("%s: %v, want %q", c.about, err, c.want)
 		case c.about == "fewer than it says" && (len(notes.Unread) != 1 || notes.Unread[0] != harvest.Short(6)):
 			t.Errorf("%s: %q, %q", c.about, notes.Unread, notes.Skipped)
@@ -209,7 +218,8 @@ func (k *kaggle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return fmt.Sprintf(`{"ref":"lee/%s","title":"%s","subtitle":"About %s","ownerName":"Lee","ownerRef":"lee","url":"https://www.kaggle.com/datasets/lee/%s","lastUpdated":"2026-01-02T03:04:05Z",
 			"licenseName":"CC0-1.0","isPrivate":%v,"totalBytes":1234,"currentVersionNumber":3,"tags":[{"ref":"t","name":"transport"},{"name":"cities"}]}`, slug, slug, slug, slug, slug == "mine")
 		}
-		list := map[string][]string{"public transport1": {"buses", "trams"}, "public transport2": {"mine", "gone"}, "air quality1": {"trams", "air"}}[q.Get("search")+fmt.Sprint(page)]
+		list := map[string][]string{"public transport1": {"buses", "trams"}, "public transport2": {"mine", "gone"},
+			"air quality1": {"trams", "air"}}[q.Get("search")+fmt.Sprint(page)]
 		for i := range list {
 			list[i] = one(list[i])
 		}
@@ -217,7 +227,9 @@ func (k *kaggle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/api/v1/datasets/list/lee/gone":
 		http.Error(w, `{"code":404,"message":"Not found"}`, http.StatusNotFound)
 	case strings.HasPrefix(r.URL.Path, "/api/v1/datasets/list/lee/"):
-		fmt.Fprint(w, `{"datasetFiles":[{"name":"a b.csv","totalBytes":56,"creationDate":"2026-01-01T00:00:00Z","description":"all"}],"nextPageToken":""}`)
+		fmt.Fprint(w,
+			`{"datasetFiles":[{"name":"a `+
+				`b.csv","totalBytes":56,"creationDate":"2026-01-01T00:00:00Z","description":"all"}],"nextPageToken":""}`)
 	default:
 		http.NotFound(w, r)
 	}
@@ -238,7 +250,8 @@ func TestKaggleIsADocument(t *testing.T) {
 		t.Fatalf("%v, whole %v, %q %q, asked %q", err, notes.Whole, notes.Unread, notes.Skipped, k.asked)
 	}
 	portaltest.Golden(t, "kaggle.golden", notes.String())
-	for _, path := range []string{"/api/v1/datasets/list?page=1&search=public+transport&sortBy=updated", "/api/v1/datasets/list/lee/trams?pageSize=200"} {
+	for _, path := range []string{"/api/v1/datasets/list?page=1&search=public+transport&sortBy=updated",
+		"/api/v1/datasets/list/lee/trams?pageSize=200"} {
 		if !slices.Contains(k.asked, path) {
 			t.Errorf("%s was not requested: %q", path, k.asked)
 		}
@@ -248,7 +261,8 @@ func TestKaggleIsADocument(t *testing.T) {
 	}
 	portaltest.Resumes(t, source)
 	source.Getenv = func(string) string { return "wrong" }
-	if _, err := portaltest.Harvest(t, source, ""); err == nil || !strings.Contains(err.Error(), "does not accept the credentials in API_KAGGLE_KEY") {
+	if _, err := portaltest.Harvest(t, source, ""); err == nil ||
+		!strings.Contains(err.Error(), "does not accept the credentials in API_KAGGLE_KEY") {
 		t.Errorf("wrong credentials: %v", err)
 	}
 	source.Getenv = func(string) string { return "" }
@@ -265,13 +279,15 @@ func TestASecretIsSentToTheInterfaceOnlyAndRepeatedNowhere(t *testing.T) {
 	query, path, php := url.QueryEscape(secret), url.PathEscape(secret), strings.ReplaceAll(secret, "/", `\/`)
 	spelled := []string{secret, basic, query, path, php, strings.ToLower(query)}
 	for _, auth := range []string{
-		`kind = "bearer", env = "API_KEY"`, `kind = "header", env = "API_KEY", name = "X-App-Token"`, `kind = "query", env = "API_KEY", name = "api_key"`,
+		`kind = "bearer", env = "API_KEY"`, `kind = "header", env = "API_KEY", name = "X-App-Token"`,
+		`kind = "query", env = "API_KEY", name = "api_key"`,
 		`kind = "basic", env = "API_KEY", user-env = "API_KAGGLE_USER"`,
 	} {
 		sent := 0
 		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			_, password, _ := r.BasicAuth()
-			has := slices.Contains([]string{strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("X-App-Token"), r.URL.Query().Get("api_key"), password}, secret)
+			has := slices.Contains([]string{strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), r.Header.Get("X-App-Token"),
+				r.URL.Query().Get("api_key"), password}, secret)
 			if r.URL.Host != "api.example" && has {
 				t.Errorf("%s: the secret was sent to %s", auth, r.URL.Host)
 			}
@@ -279,13 +295,16 @@ func TestASecretIsSentToTheInterfaceOnlyAndRepeatedNowhere(t *testing.T) {
 				sent++
 			}
 			if r.URL.Query().Get("o") == "" {
-				fmt.Fprintf(w, `{"items":[{"id":"d1","name":"key %s %s","files":["https://api.example/f?api_key=%s"]}],"next":"/list?o=1&api_key=%s"}`, secret, php, strings.ToLower(query), path)
+				fmt.Fprintf(w,
+					`{"items":[{"id":"d1","name":"key %s %s","files":["https://api.example/f?api_key=%s"]}],"next":"/list?o=1&api_key=%s"}`,
+					secret, php, strings.ToLower(query), path)
 				return
 			}
 			w.Header().Set("Content-Type", secret)
 			http.Error(w, "who is "+secret+" "+basic+" "+php, http.StatusForbidden)
 		})
-		document := strings.Replace(simple(`kind = "next", next = "next"`), "[api]\n", "[api]\nauth = { "+auth+" }\n", 1) + "[[api.dataset.distribution]]\neach = \"files\"\nurl = \"@\"\n"
+		document := strings.Replace(simple(`kind = "next", next = "next"`), "[api]\n", "[api]\nauth = { "+auth+" }\n", 1) +
+			"[[api.dataset.distribution]]\neach = \"files\"\nurl = \"@\"\n"
 		source := compile(t, document, h)
 		source.Getenv = environment
 		var asked []string
@@ -316,7 +335,8 @@ func TestTheRateAndTheBudgetOutlastTheProcess(t *testing.T) {
 	var kept Pace
 	start := func() *Pacer {
 		return &Pacer{Every: 20 * time.Millisecond, Max: 3, Now: func() time.Time { return at },
-			Load: func(context.Context) (Pace, error) { return kept, nil }, Save: func(_ context.Context, p Pace) error { kept = p; return nil }}
+			Load: func(context.Context) (Pace, error) { return kept, nil },
+			Save: func(_ context.Context, p Pace) error { kept = p; return nil }}
 	}
 	p := start()
 	for n := 1; n <= 3; n++ {
@@ -333,7 +353,8 @@ func TestTheRateAndTheBudgetOutlastTheProcess(t *testing.T) {
 			t.Errorf("after request %d: %+v, want %s", n, kept, want)
 		}
 	}
-	waiting := &Pacer{Every: time.Hour, Load: func(context.Context) (Pace, error) { return Pace{Next: time.Now().Add(time.Hour), Used: 7}, nil }}
+	waiting := &Pacer{Every: time.Hour,
+		Load: func(context.Context) (Pace, error) { return Pace{Next: time.Now().Add(time.Hour), Used: 7}, nil }}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- waiting.Take(ctx) }()
@@ -347,7 +368,8 @@ func TestTheRateAndTheBudgetOutlastTheProcess(t *testing.T) {
 	if err := start().Take(t.Context()); !errors.Is(err, ErrBudget) {
 		t.Errorf("request 4 of 3: %v", err)
 	}
-	for rate, want := range map[string]time.Duration{"": 0, "600/h": 6 * time.Second, "2/s": 500 * time.Millisecond, "30/minute": 2 * time.Second, "0.5/s": 2 * time.Second, "86400/day": time.Second} {
+	for rate, want := range map[string]time.Duration{"": 0, "600/h": 6 * time.Second, "2/s": 500 * time.Millisecond,
+		"30/minute": 2 * time.Second, "0.5/s": 2 * time.Second, "86400/day": time.Second} {
 		if every, err := parseRate(rate); err != nil || every != want {
 			t.Errorf("%s: %s, %v", rate, every, err)
 		}
@@ -356,7 +378,8 @@ func TestTheRateAndTheBudgetOutlastTheProcess(t *testing.T) {
 
 func TestFaultsOfADocumentAreNamedWithTheirLine(t *testing.T) {
 	t.Parallel()
-	whole := simple("") + "[[api.dataset.distribution]]\nurl = \"link\"\n[[api.dataset.distribution]]\nurl = \"other\"\nwith = [{ a = \"b\" }]\n"
+	whole := simple("") +
+		"[[api.dataset.distribution]]\nurl = \"link\"\n[[api.dataset.distribution]]\nurl = \"other\"\nwith = [{ a = \"b\" }]\n"
 	for _, c := range []struct {
 		from, to string
 		line     int
@@ -405,18 +428,25 @@ each = "file"
 url = "@href"
 title = "#text"
 `
-	document = strings.NewReplacer(`id = "@id"`, `id = '"@id"'`, `url = "@href"`, `url = '"@href"'`, `title = "#text"`, `title = '"#text"'`).Replace(document)
+	document = strings.NewReplacer(`id = "@id"`, `id = '"@id"'`, `url = "@href"`, `url = '"@href"'`, `title = "#text"`,
+		`title = '"#text"'`).Replace(document)
 	notes, err := portaltest.Harvest(t, compile(t, document, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `<?xml version="1.0"?><x:feed xmlns:x="urn:x"><x:set id="1"><title>One</title><word>a</word><word>b</word><file href="https://f.example/1.csv">CSV</file></x:set><x:set id="2"><title>Two &amp; a half</title></x:set></x:feed>`)
+		fmt.Fprint(w,
+			`<?xml version="1.0"?><x:feed xmlns:x="urn:x"><x:set id="1"><title>One</title><word>a</word><word>b</word><file `+
+				`href="https://f.example/1.csv">CSV</file></x:set><x:set id="2"><title>Two &amp; a half</title></x:set></x:feed>`)
 	})), "")
-	if err != nil || len(notes.Datasets) != 2 || notes.Datasets[1].Title[0].Value != "Two & a half" || len(notes.Datasets[0].Keywords) != 2 || notes.Datasets[0].Distributions[0].URL != "https://f.example/1.csv" {
+	if err != nil || len(notes.Datasets) != 2 || notes.Datasets[1].Title[0].Value != "Two & a half" ||
+		len(notes.Datasets[0].Keywords) != 2 || notes.Datasets[0].Distributions[0].URL != "https://f.example/1.csv" {
 		t.Fatalf("%v\n%s", err, notes)
 	}
 	if got := base64.StdEncoding.EncodeToString([]byte("ann:x")); secrets("ann", "x")[0] != strings.TrimRight(got, "=") {
 		t.Error("the first secret is that of basic authentication")
 	}
-	for body, want := range map[string]string{"<feed><set>": "breaks off", "": "without any element", "<!doctype html><title>x</title>": "web page"} {
-		if _, err := portaltest.Harvest(t, compile(t, document, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })), ""); err == nil || !strings.Contains(err.Error(), want) {
+	for body, want := range map[string]string{"<feed><set>": "breaks off", "": "without any element",
+		"<!doctype html><title>x</title>": "web page"} {
+		if _, err := portaltest.Harvest(t,
+			compile(t, document, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })), ""); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", body, err)
 		}
 	}

@@ -114,12 +114,14 @@ func (l *list) walk(ctx context.Context, depth int) error {
 			if total > 0 && next.n >= total {
 				more = false
 			} else {
-				return fmt.Errorf("%s: the list repeats itself after %d items; does the interface know the parameter of the paging?", address, l.at.n)
+				return fmt.Errorf("%s: the list repeats itself after %d items; does the interface know the parameter of the paging?",
+					address, l.at.n)
 			}
 		}
 		if !more {
 			if total > next.n && !l.resumed && l.request.paging != nil {
-				return l.out.Unknown(harvest.Short(total-next.n), fmt.Sprintf("%s says that it lists %d items but returned %d", l.API.root, total, next.n))
+				return l.out.Unknown(harvest.Short(total-next.n),
+					fmt.Sprintf("%s says that it lists %d items but returned %d", l.API.root, total, next.n))
 			}
 			return nil
 		}

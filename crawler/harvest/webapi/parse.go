@@ -279,8 +279,8 @@ func (p *parser) word() string {
 	return p.in[start:p.at]
 }
 
-// holes reads a text with holes up to its end, or to a quote if there is one. "{{" and "}}" are braces, two quotes are a
-// quote.
+// holes reads a text with holes up to its end, or to a quote if there is one. "{{" and "}}" are braces, two quotes are
+// a quote.
 func (p *parser) holes(quote byte) (text, error) {
 	var t text
 	var b strings.Builder

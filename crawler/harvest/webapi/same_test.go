@@ -164,7 +164,9 @@ func TestADocumentOfSocrataSaysWhatTheHarvesterSays(t *testing.T) {
 			first++
 		}
 		for i := first; i < min(first+3, 10); i++ {
-			list = append(list, fmt.Sprintf(`{"resource":{"id":"aaaa-%04d","name":"Table %d","type":"dataset","updatedAt":"2026-01-%02dT00:00:00.000Z"}}`, i, i, i+1))
+			list = append(list,
+				fmt.Sprintf(`{"resource":{"id":"aaaa-%04d","name":"Table %d","type":"dataset","updatedAt":"2026-01-%02dT00:00:00.000Z"}}`,
+					i, i, i+1))
 		}
 		return fmt.Sprintf(`{"results":[%s],"resultSetSize":10}`, strings.Join(list, ","))
 	}}
@@ -200,7 +202,8 @@ func TestADocumentOfUdataSaysWhatTheHarvesterSays(t *testing.T) {
 			page, list, next := 0, []string{}, "null"
 			fmt.Sscan(r.URL.Query().Get("page"), &page)
 			for i := (page - 1) * 3; i < min(page*3, 10); i++ {
-				list = append(list, fmt.Sprintf(`{"id":"id%d","slug":"set-%d","title":"Set %d","last_update":"2026-01-%02dT00:00:00+00:00"}`, i, i, i, i+1))
+				list = append(list,
+					fmt.Sprintf(`{"id":"id%d","slug":"set-%d","title":"Set %d","last_update":"2026-01-%02dT00:00:00+00:00"}`, i, i, i, i+1))
 			}
 			if page*3 < 10 && saysNext {
 				next = fmt.Sprintf(`"http://inside:7000/api/1/datasets/?page=%d"`, page+1)
@@ -216,10 +219,12 @@ func TestADocumentOfUdataSaysWhatTheHarvesterSays(t *testing.T) {
 		"contact_points":[{"name":"Ann","email":"ann@ville.example"}],"harvest":{"remote_id":"r-1","modified_at":"2025-01-01"},"extras":{"a":{"b":1},"c":"d"},"badges":[],
 		"resources":[{"id":"r1","title":"CSV","url":"https://ville.example/a.csv","latest":"https://donnees.example/fr/datasets/r/r1","format":"csv","mime":"text/csv","filesize":12,"checksum":{"type":"sha1","value":"DA39A3EE5E6B4B0D3255BFEF95601890AFD80709"},"type":"main","schema":{"name":"x/y"}},
 		{"id":"r2","url":"https://ville.example/api","type":"api","format":"json"},{"id":"r3"},null]}`,
-		`{"id":"6","slug":"b","title":"B","owner":{"first_name":"Ann","last_name":"Lee","page":"https://donnees.example/users/ann/"},"resources":[{"url":"/files/b.csv","published":"2025-01-01"}]}`,
+		`{"id":"6","slug":"b","title":"B","owner":{"first_name":"Ann","last_name":"Lee","page":"https://donnees.example/users/ann/"},"res` +
+			`ources":[{"url":"/files/b.csv","published":"2025-01-01"}]}`,
 		`{"slug":"weg","deleted":"2026-01-01T00:00:00"}`,
 		`{"slug":"mine","private":true}`,
 	} {
-		same(t, document, answerOf{path: "/api/1/datasets/", site: site, one: `{"data":[` + dataset + `],"next_page":null,"page":1,"page_size":3,"total":1}`}, made)
+		same(t, document, answerOf{path: "/api/1/datasets/", site: site,
+			one: `{"data":[` + dataset + `],"next_page":null,"page":1,"page_size":3,"total":1}`}, made)
 	}
 }

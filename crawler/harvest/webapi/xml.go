@@ -13,8 +13,8 @@ import (
 const maxElements = 1 << 20
 
 // parseXML reads an XML document as if it were JSON: an element is an object of its children and, as "@name", of its
-// attributes; children of one name are a list; an element with text only is that text, and beside other members the text
-// is "#text". Names are without prefixes. The document is an object with the root element.
+// attributes; children of one name are a list; an element with text only is that text, and beside other members the
+// text is "#text". Names are without prefixes. The document is an object with the root element.
 func parseXML(address string, body []byte) (loose.Value, error) {
 	if page := portalapi.WebPage(body); page != "" {
 		return loose.Value{}, &portalapi.PageError{URL: address, Page: page}

@@ -5,8 +5,8 @@
 // registry and common programming languages understand ("utf-8", "windows-1252", "euc-jp").
 //
 // No input panics, and memory is bounded by the sample. Bytes without a meaning in the encoding do not end the text:
-// they become U+FFFD, or pass through unchanged in UTF-8. Of markup, the package reads only the encoding declarations of
-// XML, HTML and CSS. It does not identify languages.
+// they become U+FFFD, or pass through unchanged in UTF-8. Of markup, the package reads only the encoding declarations
+// of XML, HTML and CSS. It does not identify languages.
 package charset
 
 import (
@@ -111,7 +111,8 @@ func byControls(b []byte) (Guess, bool) {
 			switch {
 			case u == '\n' || u == '\r' || u == '\t' || u == 0xFEFF || u >= 0xD800 && u < 0xE000:
 				good++
-			case u >= ' ' && u != 0x7f && (unicode.IsLetter(u) || unicode.IsPunct(u) || unicode.IsSpace(u) || unicode.IsDigit(u) || unicode.IsMark(u)):
+			case u >= ' ' && u != 0x7f &&
+				(unicode.IsLetter(u) || unicode.IsPunct(u) || unicode.IsSpace(u) || unicode.IsDigit(u) || unicode.IsMark(u)):
 				good++
 			}
 		}
@@ -164,8 +165,10 @@ func byEscapes(b []byte) (Guess, bool) {
 		escapes = b[i:]
 	}
 	for _, e := range []struct{ escape, name string }{
-		{"\x1b$)C", "iso-2022-kr"}, {"\x1b$B", "iso-2022-jp"}, {"\x1b$@", "iso-2022-jp"}, {"\x1b(J", "iso-2022-jp"}, {"\x1b(I", "iso-2022-jp"},
-		{"\x1b$A", "iso-2022-jp-2"}, {"\x1b$(C", "iso-2022-jp-2"}, {"\x1b$(D", "iso-2022-jp-1"}, {"\x1b$)A", "iso-2022-cn"}, {"\x1b$)G", "iso-2022-cn"},
+		{"\x1b$)C", "iso-2022-kr"}, {"\x1b$B", "iso-2022-jp"}, {"\x1b$@", "iso-2022-jp"}, {"\x1b(J", "iso-2022-jp"},
+		{"\x1b(I", "iso-2022-jp"},
+		{"\x1b$A", "iso-2022-jp-2"}, {"\x1b$(C", "iso-2022-jp-2"}, {"\x1b$(D", "iso-2022-jp-1"}, {"\x1b$)A", "iso-2022-cn"},
+		{"\x1b$)G", "iso-2022-cn"},
 	} {
 		if bytes.Contains(escapes, []byte(e.escape)) {
 			return Guess{e.name, 0.97, fmt.Sprintf("the escape sequence of %s", e.name)}, true

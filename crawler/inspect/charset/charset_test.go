@@ -92,9 +92,13 @@ func encoded(t *testing.T, name, text string) []byte {
 func TestLanguagesTellTheirEncodings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, encodings string }{
-		{"Název;Počet obyvatel;Rozloha\nPlzeň;175219;137,65\nHradec Králové;90596;105,69\nČeské Budějovice;93426;55,60\nŽďár nad Sázavou;20400;37,06\n", "windows-1250 iso-8859-2 ibm852"},
-		{"Bezeichnung;Straße;Größe\nMüllverbrennungsanlage Spittelau;Spittelauer Lände 45;groß\nÖffentliche Bücherei;Am Gürtel;klein\n", "windows-1252 ibm850 macintosh"},
-		{"Название;Население\nСанкт-Петербург;5384342\nНижний Новгород;1252236\nЕкатеринбург;1493749\n", "windows-1251 koi8-r iso-8859-5 ibm866"},
+		{
+			"Název;Počet obyvatel;Rozloha\nPlzeň;175219;137,65\nHradec Králové;90596;105,69\nČeské Budějovice;93426;55,60\nŽďár nad " +
+				"Sázavou;20400;37,06\n", "windows-1250 iso-8859-2 ibm852"},
+		{"Bezeichnung;Straße;Größe\nMüllverbrennungsanlage Spittelau;Spittelauer Lände 45;groß\nÖffentliche Bücherei;Am Gürtel;klein\n",
+			"windows-1252 ibm850 macintosh"},
+		{"Название;Население\nСанкт-Петербург;5384342\nНижний Новгород;1252236\nЕкатеринбург;1493749\n",
+			"windows-1251 koi8-r iso-8859-5 ibm866"},
 		{"Δήμος;Πληθυσμός\nΘεσσαλονίκη;325182\nΗράκλειο Κρήτης;173993\nΙωάννινα;112486\n", "windows-1253 iso-8859-7"},
 		{"İl;Nüfus\nİstanbul;15067724\nİzmir;4320519\nEskişehir;871187\nŞanlıurfa;2035809\nÇanakkale;540662\n", "windows-1254"},
 		{"都道府県,人口\n東京都,13942856\n神奈川県,9200166\n大阪府,8823453\n北海道は日本の都道府県の一つである\n", "shift_jis euc-jp iso-2022-jp"},
@@ -133,7 +137,8 @@ func TestMarksNullsAndDeclarationsAreSeen(t *testing.T) {
 		{"gr\xf6\xdfer", "iso-8859-15", "iso-8859-15"},
 		{"price \x80 5, caf\xe9", "", "windows-1252"},
 		{`<?xml version="1.0" encoding="ISO-8859-2"?><a>` + "\xb1\xe6\xea</a>", "", "iso-8859-2"},
-		{`<html><meta http-equiv="Content-Type" content="text/html; charset=windows-1251">` + "\xcf\xf0\xe8\xe2\xe5\xf2", "", "windows-1251"},
+		{`<html><meta http-equiv="Content-Type" content="text/html; charset=windows-1251">` + "\xcf\xf0\xe8\xe2\xe5\xf2", "",
+			"windows-1251"},
 	} {
 		if g := Detect([]byte(c.in), c.hint); g.Name != c.want {
 			t.Errorf("Detect(%q, %q) = %s (%s), want %s", c.in, c.hint, g.Name, g.Because, c.want)
@@ -200,7 +205,8 @@ func TestEveryNameOfACandidateHasAReader(t *testing.T) {
 }
 
 func FuzzDetect(f *testing.F) {
-	for _, s := range []string{"", "a,b\n", "\xff\xfe", "\x1b$B$3\x1b(B", "gr\xf6\xdfer", "\x8f\xa2\xaf", "\x81\x30\x81\x30", "<?xml encoding='x'?>\xff", "\x00\x00\xfe\xff"} {
+	for _, s := range []string{"", "a,b\n", "\xff\xfe", "\x1b$B$3\x1b(B", "gr\xf6\xdfer", "\x8f\xa2\xaf", "\x81\x30\x81\x30",
+		"<?xml encoding='x'?>\xff", "\x00\x00\xfe\xff"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -232,7 +238,8 @@ func TestAFewForeignBytesInEnglishAreWestern(t *testing.T) {
 	t.Parallel()
 	english := strings.Repeat("17,item,the quick brown fox jumps over the lazy dog,London\n", 40)
 	western := []string{"windows-1252", "iso-8859-1", "iso-8859-15", "macintosh", "ibm850", "ibm437"}
-	for _, piece := range []string{"don\x89\xdb\xaat go", "some\x89\xdb\xd2text", "\x89\xdb\xcfquoted\x89\xdb\x9d words", "N\xfa\xf1ez", "Z\x81rich and D\x81sseldorf", "\xd2quoted\xd3", "Troms\xf8", "it\x92s", "20\xb0C"} {
+	for _, piece := range []string{"don\x89\xdb\xaat go", "some\x89\xdb\xd2text", "\x89\xdb\xcfquoted\x89\xdb\x9d words", "N\xfa\xf1ez",
+		"Z\x81rich and D\x81sseldorf", "\xd2quoted\xd3", "Troms\xf8", "it\x92s", "20\xb0C"} {
 		for _, n := range []int{1, 3} {
 			if g := Detect([]byte(english+strings.Repeat("18,item,"+piece+" and more,Paris\n", n)), ""); !slices.Contains(western, g.Name) {
 				t.Errorf("%q, %d times: %s (%s)", piece, n, g.Name, g.Because)

@@ -90,7 +90,8 @@ func scoreMultiple(text []byte, e multiple, models map[string]*model, rare bool)
 			s.bits += costInvalid
 		case unicode.Is(unicode.Han, r) || unicode.Is(unicode.Hangul, r):
 			s.bits += costRareSign
-		case r == '·' || r == '“' || r == '”' || r == '‘' || r == '’' || r == '…' || r == '—' || r == '―' || r == '→' || r == '■' || r == '●' || r == '※' || r == '★' || r == '◆' || r == '・':
+		case r == '·' || r == '“' || r == '”' || r == '‘' || r == '’' || r == '…' || r == '—' || r == '―' || r == '→' || r == '■' ||
+			r == '●' || r == '※' || r == '★' || r == '◆' || r == '・':
 			s.bits += costWide
 		default:
 			s.bits += costOtherSign

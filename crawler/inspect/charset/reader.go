@@ -77,12 +77,15 @@ var aliases = map[string]string{
 	"eucjp": "euc-jp", "x-euc-jp": "euc-jp", "euckr": "euc-kr", "ks-c-5601-1987": "euc-kr", "ks-c-5601": "euc-kr",
 	"windows-949": "cp949", "uhc": "cp949", "ms949": "cp949", "gb-2312-80": "gb2312", "euc-cn": "gb2312", "x-gbk": "gbk", "cp936": "gbk",
 	"big5-hkscs": "big5hkscs", "x-x-big5": "big5", "cp950": "big5", "euctw": "euc-tw",
-	"koi8r": "koi8-r", "koi8u": "koi8-u", "x-mac-cyrillic": "maccyrillic", "mac-cyrillic": "maccyrillic", "mac": "macintosh", "macroman": "macintosh",
-	"mac-roman": "macintosh", "cp866": "ibm866", "866": "ibm866", "cp855": "ibm855", "cp850": "ibm850", "cp852": "ibm852", "cp437": "ibm437",
+	"koi8r": "koi8-r", "koi8u": "koi8-u", "x-mac-cyrillic": "maccyrillic", "mac-cyrillic": "maccyrillic", "mac": "macintosh",
+	"macroman":  "macintosh",
+	"mac-roman": "macintosh", "cp866": "ibm866", "866": "ibm866", "cp855": "ibm855", "cp850": "ibm850", "cp852": "ibm852",
+	"cp437": "ibm437",
 	"cp862": "ibm862", "tis620": "tis-620", "iso-8859-11": "tis-620", "windows-874": "cp874", "iso-8859-8-i": "iso-8859-8",
 }
 
-// decoders are the decoders that this package chooses itself, by canonical name. Others come from the indexes of x/text.
+// decoders are the decoders that this package chooses itself, by canonical name. Others come from the indexes of
+// x/text.
 var decoders = map[string]encoding.Encoding{
 	"utf-16":      unicode.UTF16(unicode.LittleEndian, unicode.UseBOM),
 	"utf-16le":    unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
@@ -116,8 +119,8 @@ var decoders = map[string]encoding.Encoding{
 	"big5hkscs":   traditionalchinese.Big5,
 }
 
-// Decoder returns a function that decodes one text after another to UTF-8, for formats with many short ones, nil if there
-// is no decoder of that name. The function must not be called concurrently.
+// Decoder returns a function that decodes one text after another to UTF-8, for formats with many short ones, nil if
+// there is no decoder of that name. The function must not be called concurrently.
 func Decoder(name string) func([]byte) string {
 	n := canonical(name)
 	if n == "utf-8" || n == "ascii" || n == "" {

@@ -116,7 +116,8 @@ func byModels(b []byte, hint string) Guess {
 	if best.high < 20 {
 		conf -= 0.15
 	}
-	return Guess{refine(best.name, b), conf, fmt.Sprintf("letters follow one another as in %s text (language model %s)", best.name, best.lang)}
+	return Guess{refine(best.name, b), conf,
+		fmt.Sprintf("letters follow one another as in %s text (language model %s)", best.name, best.lang)}
 }
 
 // equivalent returns the encoding under which a declared one was scored: its superset.
@@ -271,8 +272,8 @@ func scoreText(text []byte, table *[128]rune, m *model, limit float64) (bits flo
 	return float64(units) / scale, high
 }
 
-// sparse reports whether text has so few bytes from 128 on that it is likely in English, with names and signs from Western
-// Europe.
+// sparse reports whether text has so few bytes from 128 on that it is likely in English, with names and signs from
+// Western Europe.
 func sparse(text []byte) bool {
 	latin, high := letters(text)
 	return latin > 60*high
@@ -310,7 +311,8 @@ func symbolCost(r rune) int {
 	switch r {
 	case unicode.ReplacementChar:
 		return costInvalid
-	case '«', '»', '„', '“', '”', '‘', '’', '–', '—', '…', '€', '£', '°', '§', '№', '•', '\u00a0', 'º', 'ª', '©', '®', '²', '½', '·', '¿', '¡', '™', '´':
+	case '«', '»', '„', '“', '”', '‘', '’', '–', '—', '…', '€', '£', '°', '§', '№', '•', '\u00a0', 'º', 'ª', '©', '®', '²', '½', '·', '¿',
+		'¡', '™', '´':
 		return costQuote
 	}
 	switch {

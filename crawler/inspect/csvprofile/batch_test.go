@@ -41,9 +41,12 @@ func TestPlainCellsAreReadAsAllOthers(t *testing.T) {
 }
 
 // oddCells are cells that any column of a table may contain.
-var oddCells = []string{"", "", "NA", "-", "n/a", " 7 ", "007", "1.5", "-1.250", "1,250", "12,5", "1.234,5", "1e9", "INF", "-INF", "12345678901234567890", "0.1234567890123", "5 %", "1999", "20200131",
-	"2020-02-30", "2020-02-29", "31.12.1999", "1/2/03", "2020-01-31T10:00:00", "2020-01-31 24:00:00", "2020-01-31T10:00:60Z", "2020-01-31T10:00:00.5+02:00", "10:30", "2020-01", "Jan 2020", "March 3, 2020",
-	"P1D", "true", "Nein", "Maria", "september", "unknown", "not available", "http://example.org/a b", "https://example.org/x", "mailto:a@b", "\u00e4\u00f6\u00fc", "\x00", "\u00a0x\u00a0", "a\x00b", strings.Repeat("long ", 60), "."}
+var oddCells = []string{"", "", "NA", "-", "n/a", " 7 ", "007", "1.5", "-1.250", "1,250", "12,5", "1.234,5", "1e9", "INF", "-INF",
+	"12345678901234567890", "0.1234567890123", "5 %", "1999", "20200131",
+	"2020-02-30", "2020-02-29", "31.12.1999", "1/2/03", "2020-01-31T10:00:00", "2020-01-31 24:00:00", "2020-01-31T10:00:60Z",
+	"2020-01-31T10:00:00.5+02:00", "10:30", "2020-01", "Jan 2020", "March 3, 2020",
+	"P1D", "true", "Nein", "Maria", "september", "unknown", "not available", "http://example.org/a b", "https://example.org/x",
+	"mailto:a@b", "\u00e4\u00f6\u00fc", "\x00", "\u00a0x\u00a0", "a\x00b", strings.Repeat("long ", 60), "."}
 
 // oddData writes a table of columns that are mostly of one kind.
 func oddData(seed uint64, rows int) []byte {
@@ -57,7 +60,8 @@ func oddData(seed uint64, rows int) []byte {
 		func(int) string { return fmt.Sprintf("%d-%02d-%02d", rng.IntN(3000), 1+rng.IntN(12), 1+rng.IntN(29)) },
 		func(int) string { return fmt.Sprintf("%02d/%02d/%d", 1+rng.IntN(12), 1+rng.IntN(12), 1+rng.IntN(9999)) },
 		func(int) string {
-			return fmt.Sprintf("%d-%02d-%02dT%02d:%02d:%02dZ", 1900+rng.IntN(200), 1+rng.IntN(12), 1+rng.IntN(28), rng.IntN(24), rng.IntN(60), rng.IntN(60))
+			return fmt.Sprintf("%d-%02d-%02dT%02d:%02d:%02dZ", 1900+rng.IntN(200), 1+rng.IntN(12), 1+rng.IntN(28), rng.IntN(24),
+				rng.IntN(60), rng.IntN(60))
 		},
 		func(int) string { return fmt.Sprintf("%02d:%02d:%02d", rng.IntN(24), rng.IntN(60), rng.IntN(60)) },
 		func(i int) string { return fmt.Sprintf("Object %06d", i) },
@@ -144,9 +148,12 @@ func TestPlainTextsAreTextsTheGeneralWayToo(t *testing.T) {
 			t.Fatalf("%q: %+v, want %+v", word, got, want)
 		}
 	}
-	for _, word := range strings.Fields("null NaN none nil missing unknown true FALSE yes nein oui non off INF January feb march april may june july august sept october nov dec " +
-		"janvier enero gennaio janeiro fevrier maart mrz mai maggio mei avril abril juin giugno luglio agosto setembro okt ottobre outubro dezember diciembre " +
-		"http://a ftp://a sftp://a file://a geo://a urn:a mailto:a doi:a info:a tel:1 data:a ark:a") {
+	for _, word := range strings.Fields(
+		"null NaN none nil missing unknown true FALSE yes nein oui non off INF January feb march april may june july august sept october " +
+			"nov dec " +
+			"janvier enero gennaio janeiro fevrier maart mrz mai maggio mei avril abril juin giugno luglio agosto setembro okt ottobre " +
+			"outubro dezember diciembre " +
+			"http://a ftp://a sftp://a file://a geo://a urn:a mailto:a doi:a info:a tel:1 data:a ark:a") {
 		if plainText(prefix([]byte(word))) {
 			t.Errorf("%q is not plain text", word)
 		}

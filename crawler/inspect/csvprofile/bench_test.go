@@ -20,7 +20,8 @@ import (
 // coordinates, and some quoted texts.
 func openData(size int) []byte {
 	rng := rand.New(rand.NewPCG(7, 7))
-	places := []string{"Wien", "Graz", "Linz", "Salzburg", "Innsbruck", "Klagenfurt", "Villach", "Wels", "Sankt Pölten", "Dornbirn", "Wiener Neustadt", "Steyr"}
+	places := []string{"Wien", "Graz", "Linz", "Salzburg", "Innsbruck", "Klagenfurt", "Villach", "Wels", "Sankt Pölten", "Dornbirn",
+		"Wiener Neustadt", "Steyr"}
 	kinds := []string{"Baum", "Strauch", "Hecke", "Wiese"}
 	var b bytes.Buffer
 	b.WriteString("id,district,place,kind,planted,height,trunk,lat,lon,active,remark\n")
@@ -29,8 +30,10 @@ func openData(size int) []byte {
 		if i%7 == 0 {
 			remark = `"near the ""old"" bridge, on the left"`
 		}
-		fmt.Fprintf(&b, "%d,%d,%s,%s,%04d-%02d-%02d,%.1f,%d,%.6f,%.6f,%v,%s\n", 100000+i, 1+rng.IntN(23), places[rng.IntN(len(places))], kinds[rng.IntN(len(kinds))],
-			1950+rng.IntN(70), 1+rng.IntN(12), 1+rng.IntN(28), 1+rng.Float64()*30, 10+rng.IntN(300), 48.1+rng.Float64()/5, 16.2+rng.Float64()/5, rng.IntN(2) == 0, remark)
+		fmt.Fprintf(&b, "%d,%d,%s,%s,%04d-%02d-%02d,%.1f,%d,%.6f,%.6f,%v,%s\n", 100000+i, 1+rng.IntN(23), places[rng.IntN(len(places))],
+			kinds[rng.IntN(len(kinds))],
+			1950+rng.IntN(70), 1+rng.IntN(12), 1+rng.IntN(28), 1+rng.Float64()*30, 10+rng.IntN(300), 48.1+rng.Float64()/5,
+			16.2+rng.Float64()/5, rng.IntN(2) == 0, remark)
 	}
 	return b.Bytes()
 }
@@ -39,7 +42,9 @@ func openData(size int) []byte {
 // decimal commas among them.
 func textData(size int) []byte {
 	rng := rand.New(rand.NewPCG(8, 8))
-	words := strings.Fields("Verein Amt Schule Gemeinde Wasser Strom Verkehr Bericht Garten Haus Kirche Museum Bahnhof Platz Weg nahe dem alten neuen und der die das Bezirk Wien Graz")
+	words := strings.Fields(
+		"Verein Amt Schule Gemeinde Wasser Strom Verkehr Bericht Garten Haus Kirche Museum Bahnhof Platz Weg nahe dem alten neuen und " +
+			"der die das Bezirk Wien Graz")
 	some := func(n int) string {
 		var b strings.Builder
 		for range n {
@@ -50,7 +55,8 @@ func textData(size int) []byte {
 	var b bytes.Buffer
 	b.WriteString("organisation,address,link,changed,amount,description\n")
 	for i := 0; b.Len() < size; i++ {
-		fmt.Fprintf(&b, "%s,%sstraße %d,https://data.example.org/dataset/%06x,2024-%02d-%02dT%02d:%02d:00Z,\"%d,%02d\",\"%s, %s\"\n", some(2), words[rng.IntN(len(words))], rng.IntN(200),
+		fmt.Fprintf(&b, "%s,%sstraße %d,https://data.example.org/dataset/%06x,2024-%02d-%02dT%02d:%02d:00Z,\"%d,%02d\",\"%s, %s\"\n",
+			some(2), words[rng.IntN(len(words))], rng.IntN(200),
 			rng.IntN(1<<24), 1+rng.IntN(12), 1+rng.IntN(28), rng.IntN(24), rng.IntN(60), rng.IntN(100000), rng.IntN(100), some(8), some(5))
 	}
 	return b.Bytes()
@@ -95,9 +101,9 @@ func BenchmarkEncodingCSV(b *testing.B) {
 	}
 }
 
-// BenchmarkSmall profiles a table of 50 KB, the typical file of a crawl. Finding the dialect, and the start and end of each
-// column, take longer than the cells. Detection calls Shape. gzips/op is the processor time relative to gzip -6 of the
-// same table, which alternates with it.
+// BenchmarkSmall profiles a table of 50 KB, the typical file of a crawl. Finding the dialect, and the start and end of
+// each column, take longer than the cells. Detection calls Shape. gzips/op is the processor time relative to gzip -6 of
+// the same table, which alternates with it.
 func BenchmarkSmall(b *testing.B) {
 	data := openData(50_000)
 	packed := gzip.NewWriter(io.Discard)

@@ -26,7 +26,8 @@ type candidate struct {
 // doubles reports whether the delimiter is the best one written twice. The best one then reads an empty cell between
 // any two.
 func (c *candidate) doubles(best *candidate) bool {
-	return len(best.delim) > 0 && c.delim == best.delim+best.delim && c.width > 1 && best.width == 2*c.width-1 && c.consistency >= best.consistency
+	return len(best.delim) > 0 && c.delim == best.delim+best.delim && c.width > 1 && best.width == 2*c.width-1 &&
+		c.consistency >= best.consistency
 }
 
 // unlikely reports whether a rarely used delimiter explains the text worse than the best other one: too few rows agree

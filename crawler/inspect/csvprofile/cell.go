@@ -94,8 +94,8 @@ const (
 	dateSeps   = dateDash | dateSlash | dateDot | dateNoSep
 )
 
-// value is the value of a cell. num is the value of a number read with a decimal point, alt that with a decimal comma. Of
-// dates and times, num is the days or seconds in the first order that fits, alt those with month before day.
+// value is the value of a cell. num is the value of a number read with a decimal point, alt that with a decimal comma.
+// Of dates and times, num is the days or seconds in the first order that fits, alt those with month before day.
 type value struct {
 	kind  kind
 	forms forms

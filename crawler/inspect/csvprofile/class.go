@@ -121,11 +121,13 @@ func textClass(col *Column, named func(...string) bool, values samples) string {
 		return class
 	}
 	switch {
-	case named("nuts", "nuts1", "nuts2", "nuts3", "nutscode") && mostly(0.9, isNUTS) || !few && mostly(0.98, isNUTS) && mostly(0.5, hasDigit):
+	case named("nuts", "nuts1", "nuts2", "nuts3", "nutscode") && mostly(0.9, isNUTS) || !few && mostly(0.98, isNUTS) &&
+		mostly(0.5, hasDigit):
 		return classNUTS
 	case named(municipalityWords...) && mostly(0.95, isMunicipality):
 		return classMunicipality
-	case (col.Distinct >= 3 || named("iso", "subdivision", "region", "state", "province", "bundesland", "kanton", "canton")) && mostly(0.98, IsSubdivision):
+	case (col.Distinct >= 3 || named("iso", "subdivision", "region", "state", "province", "bundesland", "kanton", "canton")) &&
+		mostly(0.98, IsSubdivision):
 		return classSubdivision
 	case named("currency", "währung", "waehrung", "devise", "moneda", "valuta") && mostly(0.9, IsCurrency):
 		return classCurrency
@@ -133,7 +135,8 @@ func textClass(col *Column, named func(...string) bool, values samples) string {
 		return classLanguageCode
 	case named(countryNumberWords...) && mostly(0.95, isCountryNumber):
 		return classCountryCode
-	case named("unit", "units", "einheit", "einheiten", "unité", "unite", "unità", "unita", "unidad", "eenheid", "jednotka", "uom", "masseinheit", "maßeinheit", "mesure", "measure") &&
+	case named("unit", "units", "einheit", "einheiten", "unité", "unite", "unità", "unita", "unidad", "eenheid", "jednotka", "uom",
+		"masseinheit", "maßeinheit", "mesure", "measure") &&
 		mostly(0.9, IsUnit):
 		return classUnit
 	case (col.Distinct >= 5 || named(countryCodeWords...)) && mostly(0.95, IsCountryCode):
@@ -146,13 +149,15 @@ func textClass(col *Column, named func(...string) bool, values samples) string {
 		return classWeekday
 	case (!few || named("country", "land", "staat", "nation", "pays", "país", "paese", "state")) && mostly(0.8, IsCountry):
 		return classCountry
-	case named("phone", "tel", "telephone", "telefon", "mobile", "fax", "téléphone", "telefono", "teléfono", "telefonnummer") && mostly(0.8, isPhone) || !few && mostly(0.9, isInternational):
+	case named("phone", "tel", "telephone", "telefon", "mobile", "fax", "téléphone", "telefono", "teléfono", "telefonnummer") &&
+		mostly(0.8, isPhone) || !few && mostly(0.9, isInternational):
 		return classPhone
 	case named(postalWords...) && mostly(0.9, isPostal) || !few && mostly(0.9, isUKPostcode):
 		return classPostalCode
 	case latitudeFirst(col.Name, geometry.Box{}) && mostly(0.95, isPair) || named("lonlat", "lnglat", "longlat") && mostly(0.95, isPair):
 		return classCoordinates
-	case mostly(0.6, IsCity) && !few || named("city", "town", "stadt", "ort", "ville", "ciudad", "città", "place", "gemeinde", "municipality") && mostly(0.3, IsCity):
+	case mostly(0.6, IsCity) && !few ||
+		named("city", "town", "stadt", "ort", "ville", "ciudad", "città", "place", "gemeinde", "municipality") && mostly(0.3, IsCity):
 		return classCity
 	case isPersonal(named, values):
 		return classPersonName
@@ -161,7 +166,8 @@ func textClass(col *Column, named func(...string) bool, values samples) string {
 }
 
 // countryCodeWords name columns of codes of countries. Few codes of two letters are those of other things, too.
-var countryCodeWords = []string{"country", "countrycode", "iso", "iso2", "iso3", "alpha2", "alpha3", "geo", "land", "staat", "nation", "pays", "jurisdiction", "territory"}
+var countryCodeWords = []string{"country", "countrycode", "iso", "iso2", "iso3", "alpha2", "alpha3", "geo", "land", "staat", "nation",
+	"pays", "jurisdiction", "territory"}
 
 // countryNumberWords name columns of numeric codes of countries (UN M49, ISO 3166-1).
 var countryNumberWords = []string{"m49", "m49code", "ccn3", "unm49", "isonumeric", "ison3", "iso3n", "iso31661numeric", "countrycode"}
@@ -173,7 +179,8 @@ func numberClass(col *Column, named func(...string) bool) string {
 	switch {
 	case named("lat", "latitude", "breitengrad", "breite", "latitud", "latitudine") && within(90) && !named("width"):
 		return classLatitude
-	case named("lon", "lng", "long", "longitude", "längengrad", "laengengrad", "länge", "longitud", "longitudine") && within(180) && col.Datatype != "integer":
+	case named("lon", "lng", "long", "longitude", "längengrad", "laengengrad", "länge", "longitud", "longitudine") && within(180) &&
+		col.Datatype != "integer":
 		return classLongitude
 	case col.Datatype == "integer" && named(postalWords...) && col.MinLen >= 3 && col.MaxLen <= 6:
 		return classPostalCode

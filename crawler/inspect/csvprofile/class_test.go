@@ -106,7 +106,8 @@ func TestColumnsThatIdentifyPeopleAreTold(t *testing.T) {
 		}
 	}
 	doc, err := p.CSVW("x.csv")
-	if err != nil || !strings.Contains(string(doc), `"valueUrl": "https://doi.org/{+doi}"`) && !strings.Contains(string(doc), `"valueUrl":"https://doi.org/{+doi}"`) {
+	if err != nil || !strings.Contains(string(doc), `"valueUrl": "https://doi.org/{+doi}"`) &&
+		!strings.Contains(string(doc), `"valueUrl":"https://doi.org/{+doi}"`) {
 		t.Errorf("%v: %s", err, doc)
 	}
 }

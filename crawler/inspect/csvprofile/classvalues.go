@@ -100,7 +100,8 @@ func isNUTS(s string) bool {
 		return false
 	}
 	switch s[:2] {
-	case "AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "EL", "ES", "FI", "FR", "HR", "HU", "IE", "IT", "LT", "LU", "LV", "MT", "NL", "PL", "PT", "RO", "SE", "SI",
+	case "AT", "BE", "BG", "CY", "CZ", "DE", "DK", "EE", "EL", "ES", "FI", "FR", "HR", "HU", "IE", "IT", "LT", "LU", "LV", "MT", "NL", "PL",
+		"PT", "RO", "SE", "SI",
 		"SK", "UK", "CH", "IS", "LI", "NO", "AL", "ME", "MK", "RS", "TR":
 	default:
 		return false
@@ -161,9 +162,12 @@ func isUKPostcode(s string) bool {
 
 // municipalityWords name columns of codes of municipalities: of Eurostat's LAU, and of the registers of statistics
 // offices that LAU takes them from.
-var municipalityWords = []string{"lau", "lau2", "laucode", "lau1", "gkz", "gemeindekennziffer", "gemeindekennzahl", "gemeindecode", "gemeindenummer", "gemeindeschlüssel",
-	"gemeindeschluessel", "ags", "bfsnr", "bfsnummer", "codecommune", "codeinsee", "insee", "codeinseecommune", "codgeo", "codicecomune", "codicecomunale", "codiceistat", "istat",
-	"kommunenummer", "kommunekode", "kommunkod", "kommunnr", "kommunenr", "codigomunicipio", "codmunicipio", "codmun", "inemunicipio", "municipalitycode", "gemeentecode",
+var municipalityWords = []string{"lau", "lau2", "laucode", "lau1", "gkz", "gemeindekennziffer", "gemeindekennzahl", "gemeindecode",
+	"gemeindenummer", "gemeindeschlüssel",
+	"gemeindeschluessel", "ags", "bfsnr", "bfsnummer", "codecommune", "codeinsee", "insee", "codeinseecommune", "codgeo", "codicecomune",
+	"codicecomunale", "codiceistat", "istat",
+	"kommunenummer", "kommunekode", "kommunkod", "kommunnr", "kommunenr", "codigomunicipio", "codmunicipio", "codmun", "inemunicipio",
+	"municipalitycode", "gemeentecode",
 	"teryt", "siruta", "obeckod", "kodobce"}
 
 // isMunicipality reports whether s may be the code of a municipality: mostly digits, in some countries with a letter or

@@ -103,7 +103,8 @@ func (c *column) release() {
 		return
 	}
 	*c = column{slots: c.slots, former: c.former, text: c.text[:0],
-		sketch: bottom{h: c.sketch.h[:0]}, sample: firstValues{c.sample.text[:0], c.sample.ends[:0]}, st: stats{num: numbers{sample: c.st.num.sample[:0]}}}
+		sketch: bottom{h: c.sketch.h[:0]}, sample: firstValues{c.sample.text[:0], c.sample.ends[:0]},
+		st: stats{num: numbers{sample: c.st.num.sample[:0]}}}
 	spareColumns.Put(c)
 }
 

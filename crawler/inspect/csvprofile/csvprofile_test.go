@@ -38,7 +38,8 @@ func TestDialectsAreFound(t *testing.T) {
 		{"quoted delimiters", "id,name\n1,\"Doe, John\"\n2,\"Roe, \"\"R\"\"\"\n", ",", `"`, "", "\n", true, 0, 2},
 		{"single quotes", "id;name\n1;'a;b'\n2;'c;d'\n3;'e'\n", ";", "'", "", "\n", true, 0, 3},
 		{"backslashes", "id,t\n1,\"say \\\"hi\\\", ok\"\n2,\"x\"\n3,\"y\"\n", ",", `"`, `\`, "\n", true, 0, 3},
-		{"titles first", "Population of towns\nas of 2020\n\ntown,people\nWien,1911191\nGraz,291072\nLinz,206595\n", ",", "", "", "\n", true, 3, 3},
+		{"titles first", "Population of towns\nas of 2020\n\ntown,people\nWien,1911191\nGraz,291072\nLinz,206595\n", ",", "", "", "\n",
+			true, 3, 3},
 		{"comments first", "# made by a program\n# on a day\na,b,c\n1,2,3\n4,5,6\n", ",", "", "", "\n", true, 2, 2},
 		{"no header", "1,2.5,2020-01-01\n2,3.5,2020-01-02\n3,4.5,2020-01-03\n", ",", "", "", "\n", false, 0, 3},
 		{"bars", "a|b|c\n1|2|3\n4|5|6\n", "|", "", "", "\n", true, 0, 2},
@@ -53,7 +54,8 @@ func TestDialectsAreFound(t *testing.T) {
 	} {
 		p := profiled(t, c.in)
 		d := p.Dialect
-		if d.Delimiter != c.delim || d.QuoteChar != c.quote || d.EscapeChar != c.escape || d.LineTerminator != c.lt || d.Header != c.header || d.Preamble != c.preamble || p.Rows != int64(c.rows) {
+		if d.Delimiter != c.delim || d.QuoteChar != c.quote || d.EscapeChar != c.escape || d.LineTerminator != c.lt ||
+			d.Header != c.header || d.Preamble != c.preamble || p.Rows != int64(c.rows) {
 			t.Errorf("%s: %+v with %d rows (%v)", c.name, d, p.Rows, p.Why)
 		}
 	}
@@ -290,19 +292,23 @@ func TestFootersMayBePaddedToTheWidthOfTheTable(t *testing.T) {
 
 func TestNamesInTheFirstOfTwoHeaderRowsSpanColumns(t *testing.T) {
 	t.Parallel()
-	p := profiled(t, "Region,Population,,Area,\n,2019,2020,km2,share\nWien,1897491,1911191,414.8,0.5\nGraz,288806,291072,127.6,1.5\nLinz,205726,206595,96.0,3.1\n")
+	p := profiled(t,
+		"Region,Population,,Area,\n,2019,2020,km2,share\nWien,1897491,1911191,414.8,0.5\nGraz,288806,291072,127.6,1.5\nLinz,205726,206595"+
+			",96.0,3.1\n")
 	var names []string
 	for _, c := range p.Columns {
 		names = append(names, c.Name)
 	}
-	if p.Dialect.HeaderRows != 2 || p.Rows != 3 || !slices.Equal(names, []string{"Region", "Population 2019", "Population 2020", "Area km2", "Area share"}) {
+	if p.Dialect.HeaderRows != 2 || p.Rows != 3 ||
+		!slices.Equal(names, []string{"Region", "Population 2019", "Population 2020", "Area km2", "Area share"}) {
 		t.Errorf("%d rows of header, %d rows, %q", p.Dialect.HeaderRows, p.Rows, names)
 	}
 }
 
 func TestNamesOfColumnsAreCut(t *testing.T) {
 	t.Parallel()
-	if p := profiled(t, strings.Repeat("x", 100_000)+",b\n1,2\n"); len(p.Columns) != 2 || len(p.Columns[0].Name) != maxName || p.Columns[0].Titles != nil {
+	if p := profiled(t, strings.Repeat("x", 100_000)+",b\n1,2\n"); len(p.Columns) != 2 || len(p.Columns[0].Name) != maxName ||
+		p.Columns[0].Titles != nil {
 		t.Errorf("%d columns, the first with a name of %d bytes", len(p.Columns), len(p.Columns[0].Name))
 	}
 }
@@ -363,7 +369,8 @@ func TestTheLineIsTheContracts(t *testing.T) {
 // Means and deviations of the largest numbers overflow, and a record with an infinity could not be written.
 func TestLargestNumbersHaveNoDeviation(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"a\n2\n1e170\n": "true false", "a\n-1e308\n1e308\n1e308\n": "false false", "a\n1\n3\n": "true true"} {
+	for text, want := range map[string]string{"a\n2\n1e170\n": "true false", "a\n-1e308\n1e308\n1e308\n": "false false",
+		"a\n1\n3\n": "true true"} {
 		p, err := Read(t.Context(), strings.NewReader(text), Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -379,7 +386,8 @@ func TestLargestNumbersHaveNoDeviation(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, s := range []string{"", "a,b\n1,2\n", "a;b\n1,5;2\n", "\xff\xfea\x00", "# c\na\tb\n", "'a';'b'\n", "1.234.567,89\n", "2020-13-45\n", "Jan 99\n", "P1Y\n", "1e999\n", "2\n1e170", "-1e308\n1e308\n1e308\n", "-\n--\n", strings.Repeat("\"", 50)} {
+	for _, s := range []string{"", "a,b\n1,2\n", "a;b\n1,5;2\n", "\xff\xfea\x00", "# c\na\tb\n", "'a';'b'\n", "1.234.567,89\n",
+		"2020-13-45\n", "Jan 99\n", "P1Y\n", "1e999\n", "2\n1e170", "-1e308\n1e308\n1e308\n", "-\n--\n", strings.Repeat("\"", 50)} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

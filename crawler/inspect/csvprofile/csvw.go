@@ -60,7 +60,9 @@ func CSVWGroup(tables []GroupTable) ([]byte, error) {
 			}
 			columns, others := namesAt(t.Profile.variables(), key.Columns), namesAt(tables[to].Profile.variables(), key.To)
 			if columns != nil && others != nil {
-				keys = append(keys, map[string]any{"columnReference": columns, "reference": map[string]any{"resource": addresses[to], "columnReference": others}})
+				keys = append(keys,
+					map[string]any{"columnReference": columns,
+						"reference": map[string]any{"resource": addresses[to], "columnReference": others}})
 			}
 		}
 		if keys != nil {
@@ -111,7 +113,8 @@ func (p *Profile) csvw(url string) map[string]any {
 	key := ""
 	for i, c := range p.Columns {
 		name := names[i]
-		out := column{Name: name, Datatype: c.Datatype, Required: c.Nulls == 0 && p.Rows > 0 && p.Ragged+p.Blank == 0 && p.Dialect.Footer == 0}
+		out := column{Name: name, Datatype: c.Datatype, Required: c.Nulls == 0 && p.Rows > 0 && p.Ragged+p.Blank == 0 &&
+			p.Dialect.Footer == 0}
 		switch {
 		case len(c.Titles) > 0:
 			out.Titles = c.Titles
@@ -216,8 +219,8 @@ func knownFormat(c Column) bool {
 	return true
 }
 
-// csvwFormat returns the format property of a datatype: a string, or an object for numbers with characters other than the
-// defaults.
+// csvwFormat returns the format property of a datatype: a string, or an object for numbers with characters other than
+// the defaults.
 func csvwFormat(c Column) any {
 	if c.Decimal == "" && c.Group == "" {
 		return c.Format

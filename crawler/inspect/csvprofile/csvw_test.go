@@ -19,8 +19,10 @@ func TestGroupsHaveTheKeysOfTheirTables(t *testing.T) {
 	stops, times, lines := table("", "stop id", "name"), table("", "trip", "stop id"), table("lines", "a", "b")
 	stops.Columns[0].Key = true
 	times.PrimaryKey = []int{1, 2}
-	times.ForeignKeys = []ForeignKey{{Columns: []int{2}, Member: "stops.txt", To: []int{1}}, {Columns: []int{1}, Member: "gone.txt", To: []int{1}}, {Columns: []int{1, 2}, Table: 1, To: []int{1, 2}}}
-	doc, err := CSVWGroup([]GroupTable{{"f/stops.txt", "stops.txt", 0, stops}, {"f/times.db", "times.db", 0, times}, {"f/times.db", "times.db", 1, lines}})
+	times.ForeignKeys = []ForeignKey{{Columns: []int{2}, Member: "stops.txt", To: []int{1}},
+		{Columns: []int{1}, Member: "gone.txt", To: []int{1}}, {Columns: []int{1, 2}, Table: 1, To: []int{1, 2}}}
+	doc, err := CSVWGroup([]GroupTable{{"f/stops.txt", "stops.txt", 0, stops}, {"f/times.db", "times.db", 0, times},
+		{"f/times.db", "times.db", 1, lines}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +45,8 @@ func TestGroupsHaveTheKeysOfTheirTables(t *testing.T) {
 	if want := []any{"trip", "stop_id"}; !reflect.DeepEqual(key.PrimaryKey, want) {
 		t.Errorf("%+v", key.PrimaryKey)
 	}
-	want := []any{reference([]any{"stop_id"}, "f/stops.txt", []any{"stop_id"}), reference([]any{"trip", "stop_id"}, got.Tables[2].URL, []any{"a", "b"})}
+	want := []any{reference([]any{"stop_id"}, "f/stops.txt", []any{"stop_id"}),
+		reference([]any{"trip", "stop_id"}, got.Tables[2].URL, []any{"a", "b"})}
 	if !reflect.DeepEqual(key.ForeignKeys, want) {
 		t.Errorf("is   %+v\nwant %+v", key.ForeignKeys, want)
 	}

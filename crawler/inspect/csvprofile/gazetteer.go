@@ -20,15 +20,23 @@ var cityList string
 // countryNames are the names of countries in the languages of open data portals, in lower case.
 var countryNames = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{
-		"czech republic": true, "holland": true, "great britain": true, "england": true, "scotland": true, "wales": true, "northern ireland": true, "usa": true,
-		"united states of america": true, "u.s.a.": true, "uk": true, "russian federation": true, "republic of korea": true, "south korea": true, "north korea": true,
-		"viet nam": true, "iran (islamic republic of)": true, "syrian arab republic": true, "tanzania": true, "united republic of tanzania": true, "ivory coast": true,
-		"swaziland": true, "burma": true, "macedonia": true, "bosnia": true, "slovak republic": true, "türkiye": true, "turkey": true, "venezuela": true,
-		"bolivia (plurinational state of)": true, "brunei darussalam": true, "lao pdr": true, "cabo verde": true, "republic of moldova": true, "congo": true,
+		"czech republic": true, "holland": true, "great britain": true, "england": true, "scotland": true, "wales": true,
+		"northern ireland": true, "usa": true,
+		"united states of america": true, "u.s.a.": true, "uk": true, "russian federation": true, "republic of korea": true,
+		"south korea": true, "north korea": true,
+		"viet nam": true, "iran (islamic republic of)": true, "syrian arab republic": true, "tanzania": true,
+		"united republic of tanzania": true, "ivory coast": true,
+		"swaziland": true, "burma": true, "macedonia": true, "bosnia": true, "slovak republic": true, "türkiye": true, "turkey": true,
+		"venezuela":                        true,
+		"bolivia (plurinational state of)": true, "brunei darussalam": true, "lao pdr": true, "cabo verde": true,
+		"republic of moldova": true, "congo": true,
 	}
-	tags := []language.Tag{language.English, language.German, language.French, language.Spanish, language.Italian, language.Portuguese, language.Dutch, language.Danish,
-		language.Swedish, language.Norwegian, language.Finnish, language.Polish, language.Czech, language.Slovak, language.Hungarian, language.Romanian, language.Bulgarian,
-		language.Croatian, language.Slovenian, language.Greek, language.Russian, language.Ukrainian, language.Estonian, language.Latvian, language.Lithuanian, language.Turkish,
+	tags := []language.Tag{language.English, language.German, language.French, language.Spanish, language.Italian, language.Portuguese,
+		language.Dutch, language.Danish,
+		language.Swedish, language.Norwegian, language.Finnish, language.Polish, language.Czech, language.Slovak, language.Hungarian,
+		language.Romanian, language.Bulgarian,
+		language.Croatian, language.Slovenian, language.Greek, language.Russian, language.Ukrainian, language.Estonian, language.Latvian,
+		language.Lithuanian, language.Turkish,
 		language.Japanese, language.Chinese, language.Korean, language.Arabic}
 	for _, tag := range tags {
 		namer := display.Regions(tag)
@@ -132,13 +140,18 @@ func listed(list, s string) bool {
 	return len(s) >= 2 && !strings.Contains(s, " ") && strings.Contains(list, " "+s+" ")
 }
 
-const months = " january february march april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec" +
-	" januar jänner februar feber märz mär mai juni juli oktober dezember mrz okt dez janvier février mars avril juin juillet août septembre octobre novembre décembre" +
-	" enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre" +
+const months = " january february march april may june july august september october november december jan feb mar apr jun jul aug sep " +
+	"sept oct nov dec" +
+	" januar jänner februar feber märz mär mai juni juli oktober dezember mrz okt dez janvier février mars avril juin juillet août " +
+	"septembre octobre novembre décembre" +
+	" enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre gennaio febbraio aprile maggio giugno " +
+	"luglio settembre ottobre dicembre" +
 	" janeiro fevereiro março maio junho julho setembro outubro novembro dezembro januari februari maart mei augustus" +
-	" styczeń luty marzec kwiecień maj czerwiec lipiec sierpień wrzesień październik listopad grudzień leden únor březen duben květen červen červenec srpen září říjen prosinec "
+	" styczeń luty marzec kwiecień maj czerwiec lipiec sierpień wrzesień październik listopad grudzień leden únor březen duben květen " +
+	"červen červenec srpen září říjen prosinec "
 
 const weekdays = " monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur fri sat sun" +
-	" montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so lundi mardi mercredi jeudi vendredi samedi dimanche" +
+	" montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag mo di mi do fr sa so lundi mardi mercredi jeudi vendredi " +
+	"samedi dimanche" +
 	" lunes martes miércoles jueves viernes sábado domingo lunedì martedì mercoledì giovedì venerdì sabato domenica" +
 	" maandag dinsdag woensdag donderdag vrijdag zaterdag zondag poniedziałek wtorek środa czwartek piątek sobota niedziela "

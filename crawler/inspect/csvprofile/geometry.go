@@ -16,8 +16,8 @@ type Geometry struct {
 	Bounds *[4]float64 `json:"bounds,omitempty"` // smallest x and y, largest x and y, in the reference system; nil if there are none
 }
 
-// SetGeometry sets what is known of the table's geometries, and the box around them in degrees: nil if that is not known.
-// It replaces what was found in the cells, since g says what their coordinates mean.
+// SetGeometry sets what is known of the table's geometries, and the box around them in degrees: nil if that is not
+// known. It replaces what was found in the cells, since g says what their coordinates mean.
 func (p *Profile) SetGeometry(g Geometry, degrees *geometry.Box) {
 	slices.SortFunc(g.Types, func(a, b Count) int {
 		switch {

@@ -242,8 +242,8 @@ func yearsAcross(head []string) bool {
 	return even || len(years) >= 3 && len(years) < len(head) && kindOf(strings.TrimSpace(head[0])) == kindText
 }
 
-// yearsAmong returns how many cells of a row are years, if there are at least three and they are in order: 2010, 2010 from,
-// 2010 to, 2011 and so on; else 0.
+// yearsAmong returns how many cells of a row are years, if there are at least three and they are in order: 2010, 2010
+// from, 2010 to, 2011 and so on; else 0.
 func yearsAmong(head []string) int {
 	n, last := 0, ""
 	for _, c := range head {
@@ -284,11 +284,15 @@ func looksLikeName(cell string) bool {
 func isColumnWord(w string) bool {
 	switch w {
 	case "id", "name", "title", "date", "type", "code", "number", "no", "nr", "url", "email", "address", "city", "country", "state", "year",
-		"month", "day", "time", "value", "count", "total", "amount", "price", "description", "category", "status", "lat", "lon", "lng", "latitude",
-		"longitude", "first", "last", "phone", "zip", "key", "label", "text", "comment", "comments", "notes", "region", "age", "sex", "gender",
-		"datum", "jahr", "bezeichnung", "anzahl", "wert", "ort", "plz", "nom", "fecha", "nombre", "data", "nome", "user", "username", "file",
+		"month", "day", "time", "value", "count", "total", "amount", "price", "description", "category", "status", "lat", "lon", "lng",
+		"latitude",
+		"longitude", "first", "last", "phone", "zip", "key", "label", "text", "comment", "comments", "notes", "region", "age", "sex",
+		"gender",
+		"datum", "jahr", "bezeichnung", "anzahl", "wert", "ort", "plz", "nom", "fecha", "nombre", "data", "nome", "user", "username",
+		"file",
 		"version", "start", "end", "from", "to", "size", "unit", "units", "rank", "score", "group", "class", "level", "source", "language",
-		"author", "subject", "reference", "department", "organisation", "organization", "owner", "position", "role", "index", "order", "quantity":
+		"author", "subject", "reference", "department", "organisation", "organization", "owner", "position", "role", "index", "order",
+		"quantity":
 		return true
 	}
 	return false

@@ -44,7 +44,8 @@ func identifierClass(named func(...string) bool, values samples, few bool) strin
 		return classDOI
 	case mostly(0.95, isORCID):
 		return classORCID
-	case named("wikidata", "qid", "wikidataid") && mostly(0.9, isWikidata) || !few && mostly(0.98, isWikidata) && mostly(0.5, func(v string) bool { return len(v) > 4 && !isQuarter(v) }):
+	case named("wikidata", "qid", "wikidataid") && mostly(0.9, isWikidata) || !few && mostly(0.98, isWikidata) &&
+		mostly(0.5, func(v string) bool { return len(v) > 4 && !isQuarter(v) }):
 		return classWikidata
 	case mostly(0.95, isLEI):
 		return classLEI
@@ -98,7 +99,8 @@ func LinkOf(class, value string) string {
 		value = strings.TrimSpace(value[4:])
 	}
 	switch {
-	case class == classDOI && isDOI(value), class == classORCID && isORCID(value), class == classWikidata && isWikidata(value), class == classISSN && isISSN(value):
+	case class == classDOI && isDOI(value), class == classORCID && isORCID(value), class == classWikidata && isWikidata(value),
+		class == classISSN && isISSN(value):
 		return addressOf(class) + (&url.URL{Path: value}).EscapedPath()
 	}
 	return ""

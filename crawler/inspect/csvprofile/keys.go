@@ -1,9 +1,9 @@
 // Finds columns of tables whose values are keys of other tables of the same file.
 //
 // Two witnesses have to agree. The names: the column's name says that it is about the things of the other table
-// ("customer_id" beside customers), or is the name of that table's key. And the values: they are among those of the key,
-// as far as the sketches of both show. A wrong key is worse than none, so a column that could belong to several tables
-// belongs to none, and tables whose file declares keys keep those alone.
+// ("customer_id" beside customers), or is the name of that table's key. And the values: they are among those of the
+// key, as far as the sketches of both show. A wrong key is worse than none, so a column that could belong to several
+// tables belongs to none, and tables whose file declares keys keep those alone.
 
 package csvprofile
 
@@ -55,8 +55,9 @@ type parent struct {
 }
 
 // parents returns what the candidate keys of a table may be called elsewhere: by their own name, if it is that of an
-// identifier of what the table's name says; those that are called "id" or "code" only, with the name of the table in front.
-// Tables of figures have keys, too, such as codes of regions, but others that have these do not refer to the figures.
+// identifier of what the table's name says; those that are called "id" or "code" only, with the name of the table in
+// front. Tables of figures have keys, too, such as codes of regions, but others that have these do not refer to the
+// figures.
 func parents(t KeyTable) (list []parent) {
 	thing := thingOf(t)
 	for i, c := range t.Profile.Columns {
@@ -112,8 +113,8 @@ func foreignKeys(t KeyTable, parents map[string][]parent) (list []ForeignKey) {
 	return list
 }
 
-// included reports whether the values of a column seem to be among those of another. Sketches are the smallest hashes: up to
-// the largest one that both could have, the hashes of the column must be among those of the other.
+// included reports whether the values of a column seem to be among those of another. Sketches are the smallest hashes:
+// up to the largest one that both could have, the hashes of the column must be among those of the other.
 func included(column, other Sketch) bool {
 	if len(column) == 0 || len(other) == 0 {
 		return false

@@ -37,15 +37,20 @@ func TestForeignKeysNeedNamesAndValues(t *testing.T) {
 		what, want string
 		tables     []string
 	}{
-		{"the table's name", "orders.csv 2 -> customers.csv 1", []string{"customers: id name; 1 a; 2 b; 3 c", "orders: id customer_id; 7 1; 8 1; 9 3"}},
-		{"the key's name", "Album.csv 2 -> Artist.csv 1", []string{"Artist: ArtistId Name; 1 a; 2 b", "Album: AlbumId ArtistId; 7 1; 8 1; 9 2"}},
-		{"irregular plurals", "t.csv 2 -> companies.csv 1", []string{"companies: company_code x; AA a; BB b", "t: n company_code; 7 AA; 8 AA"}},
-		{"transport", "stop_times.csv 2 -> stops.csv 1, stop_times.csv 1 -> trips.csv 1, trips.csv 2 -> calendar.csv 1", []string{"stops: stop_id n; s1 a; s2 b", "stop_times: trip_id stop_id stop_sequence; t1 s1 1; t1 s2 2; t2 s1 1",
-			"calendar: service_id monday; w1 1", "trips: trip_id service_id; t1 w1; t2 w1"}},
+		{"the table's name", "orders.csv 2 -> customers.csv 1",
+			[]string{"customers: id name; 1 a; 2 b; 3 c", "orders: id customer_id; 7 1; 8 1; 9 3"}},
+		{"the key's name", "Album.csv 2 -> Artist.csv 1",
+			[]string{"Artist: ArtistId Name; 1 a; 2 b", "Album: AlbumId ArtistId; 7 1; 8 1; 9 2"}},
+		{"irregular plurals", "t.csv 2 -> companies.csv 1",
+			[]string{"companies: company_code x; AA a; BB b", "t: n company_code; 7 AA; 8 AA"}},
+		{"transport", "stop_times.csv 2 -> stops.csv 1, stop_times.csv 1 -> trips.csv 1, trips.csv 2 -> calendar.csv 1",
+			[]string{"stops: stop_id n; s1 a; s2 b", "stop_times: trip_id stop_id stop_sequence; t1 s1 1; t1 s2 2; t2 s1 1",
+				"calendar: service_id monday; w1 1", "trips: trip_id service_id; t1 w1; t2 w1"}},
 		{"a value that is no key", "", []string{"customers: id name; 1 a; 2 b", "orders: id customer_id; 7 1; 8 5"}},
 		{"no key", "", []string{"customers: id name; 1 a; 1 b", "orders: id customer_id; 7 1; 8 1"}},
 		{"two ids", "", []string{"a: id x; 1 a; 2 b", "b: id y; 1 a; 2 b"}},
-		{"two tables that could be meant", "", []string{"customers: customer_id x; 1 a; 2 b", "old/customers: customer_id y; 1 a; 2 b", "orders: n customer_id; 7 1; 8 1"}},
+		{"two tables that could be meant", "",
+			[]string{"customers: customer_id x; 1 a; 2 b", "old/customers: customer_id y; 1 a; 2 b", "orders: n customer_id; 7 1; 8 1"}},
 		{"figures by region", "", []string{"over80: region_code n; 1 a; 2 b", "by_age: region_code age; 1 10; 1 20; 2 10"}},
 		{"years", "", []string{"gdp: year x; 2001 a; 2002 b", "births: n year; 7 2001; 8 2001"}},
 		{"its own key", "", []string{"stops: stop_id n; s1 a; s1 b", "other: stop_id n; s1 a"}},
@@ -81,7 +86,8 @@ func TestDeclaredKeysAreKept(t *testing.T) {
 
 func TestWordsOfNames(t *testing.T) {
 	t.Parallel()
-	for name, want := range map[string]string{"CustomerID": "customer id", "customer_id": "customer id", "HTTPStatus": "http status", "park.key": "park key", "größe": "größe", "": "", "a1": "a1"} {
+	for name, want := range map[string]string{"CustomerID": "customer id", "customer_id": "customer id", "HTTPStatus": "http status",
+		"park.key": "park key", "größe": "größe", "": "", "a1": "a1"} {
 		if got := strings.Join(keyWords(name), " "); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -121,7 +127,8 @@ func TestManyColumnsOfOneName(t *testing.T) {
 			names = append(names, "x"+strings.Repeat("-", i+1)+"id")
 			first, second = append(first, fmt.Sprint("v", i)), append(second, fmt.Sprint("w", i))
 		}
-		list := archive(t, "x: "+strings.Join(names, " ")+"; "+strings.Join(first, " ")+"; "+strings.Join(second, " "), "y: n x_id; 1 v3; 2 w3; 3 v3")
+		list := archive(t, "x: "+strings.Join(names, " ")+"; "+strings.Join(first, " ")+"; "+strings.Join(second, " "),
+			"y: n x_id; 1 v3; 2 w3; 3 v3")
 		FindKeys(list)
 		if got := len(list[1].Profile.ForeignKeys); got != want {
 			t.Errorf("%d columns: %d keys, want %d", parents, got, want)

@@ -14,8 +14,10 @@ func TestTheLastRowOfALongTableMayBeATotal(t *testing.T) {
 		rows int
 		at   int // of the row that says it is a total, from the end; only the last one is believed
 		want bool
-	}{{maxGridRows - 1, 0, true}, {maxGridRows, 0, true}, {maxGridRows + 1, 0, true}, {maxGridRows + runLen, 0, true}, {maxGridRows + 3*runLen - 1, 0, true},
-		{maxGridRows + 3*runLen, 0, true}, {maxGridRows + 3*runLen + 1, 0, true}, {maxGridRows + 1000, 1, false}, {maxGridRows + 1000, 500, false}} {
+	}{{maxGridRows - 1, 0, true}, {maxGridRows, 0, true}, {maxGridRows + 1, 0, true}, {maxGridRows + runLen, 0, true},
+		{maxGridRows + 3*runLen - 1, 0, true},
+		{maxGridRows + 3*runLen, 0, true}, {maxGridRows + 3*runLen + 1, 0, true}, {maxGridRows + 1000, 1, false},
+		{maxGridRows + 1000, 500, false}} {
 		var b strings.Builder
 		b.WriteString("place,trees,hedges\n")
 		trees, total := 0, 0

@@ -58,7 +58,8 @@ func firstRecord(rows [][]string, width int) (int, string) {
 // next record names.
 func spans(rows [][]string, j, width int) bool {
 	r := rows[j]
-	if len(r) != width || filled(r) < 2 || strings.TrimSpace(r[0]) == "" && filled(r) < 3 || j+1 >= len(rows) || filled(rows[j+1]) < width-1 {
+	if len(r) != width || filled(r) < 2 || strings.TrimSpace(r[0]) == "" && filled(r) < 3 || j+1 >= len(rows) ||
+		filled(rows[j+1]) < width-1 {
 		return false
 	}
 	for _, row := range rows[j : j+2] {

@@ -34,7 +34,8 @@ func (p *Profile) Line(file string) ([]byte, error) {
 		Foreign    []ForeignKey `json:"foreignkeys,omitempty"`
 		Notes      []string     `json:"notes,omitempty"`
 		Why        []string     `json:"why,omitempty"`
-	}{file, p.Name, p.Dialect.Delimiter, p.Dialect.QuoteChar, p.Dialect.EscapeChar, p.Dialect.Encoding, p.Dialect.Header, p.Dialect.HeaderRows,
+	}{file, p.Name, p.Dialect.Delimiter, p.Dialect.QuoteChar, p.Dialect.EscapeChar, p.Dialect.Encoding, p.Dialect.Header,
+		p.Dialect.HeaderRows,
 		p.Dialect.Preamble, p.Dialect.Footer, p.Dialect.LineTerminator, p.Rows, p.Columns, p.Ragged, p.Blank, p.Truncated,
 		p.Kind, p.Subject, p.Totals, p.TotalRows, p.Sections, p.SectionRows, p.PrimaryKey, p.ForeignKeys, p.Notes, p.Why})
 	if err != nil {

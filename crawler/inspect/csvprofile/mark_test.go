@@ -38,7 +38,8 @@ func checkMarks(t testing.TB, file []byte, d Dialect, apart int64) (found int) {
 		}
 		got, _ := rowsOf(t, file, d, &m, apart)
 		if m.Row > int64(len(whole)) || !slices.Equal(got, whole[m.Row:]) {
-			t.Fatalf("from %+v: %d rows, want %d of %d\n%.300q\n%.300q", m, len(got), int64(len(whole))-m.Row, len(whole), got, whole[min(m.Row, int64(len(whole))):])
+			t.Fatalf("from %+v: %d rows, want %d of %d\n%.300q\n%.300q", m, len(got), int64(len(whole))-m.Row, len(whole), got,
+				whole[min(m.Row, int64(len(whole))):])
 		}
 	}
 	return len(marks)
@@ -69,12 +70,15 @@ func TestRowsFromAMarkAreThoseOfTheWhole(t *testing.T) {
 		}
 	}
 	text := b.String()
-	latin := strings.NewReplacer("ł", "l", "ź", "z", "ó", "\xf3", "é", "\xe9", "€", "\x80", "ß", "\xdf", "\ufeff", "\x81\x8d\xef\xbb\xbf").Replace(text)
-	d := Dialect{Delimiter: ";", QuoteChar: `"`, DoubleQuote: true, LineTerminator: "\n", Header: true, HeaderRows: 1, Preamble: 1, CommentPrefix: "#"}
+	latin := strings.NewReplacer("ł", "l", "ź", "z", "ó", "\xf3", "é", "\xe9", "€", "\x80", "ß", "\xdf", "\ufeff",
+		"\x81\x8d\xef\xbb\xbf").Replace(text)
+	d := Dialect{Delimiter: ";", QuoteChar: `"`, DoubleQuote: true, LineTerminator: "\n", Header: true, HeaderRows: 1, Preamble: 1,
+		CommentPrefix: "#"}
 	for _, c := range []struct {
 		encoding, file string
 		marks          bool
-	}{{"utf-8", text, true}, {"utf-8", "\xef\xbb\xbf" + text, true}, {"windows-1252", latin, true}, {"iso-8859-1", latin, true}, {"utf-16le", text, false}} {
+	}{{"utf-8", text, true}, {"utf-8", "\xef\xbb\xbf" + text, true}, {"windows-1252", latin, true}, {"iso-8859-1", latin, true},
+		{"utf-16le", text, false}} {
 		d.Encoding = c.encoding
 		for size, apart := range map[int]int64{4000: 1, 50_000: 2000, len(c.file): 70_000} {
 			if n := checkMarks(t, []byte(c.file[:size]), d, apart); (n > 2) != c.marks {

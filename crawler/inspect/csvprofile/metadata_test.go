@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected metadata")
 
-// TestMetadataDescribesItsTable compares the CSVW metadata of ten tables with metadata that a reader of CSV on the Web, which
-// passed the W3C's tests of csv2rdf, read together with these tables without a warning.
+// TestMetadataDescribesItsTable compares the CSVW metadata of ten tables with metadata that a reader of CSV on the Web,
+// which passed the W3C's tests of csv2rdf, read together with these tables without a warning.
 func TestMetadataDescribesItsTable(t *testing.T) {
 	t.Parallel()
 	var got bytes.Buffer

@@ -15,7 +15,8 @@ func (c *Column) Moment(cell string) (at time.Time, ok bool) {
 	}
 	v := classify(b)
 	x := v.num
-	if y, m, d := strings.Index(c.Format, "y"), strings.Index(c.Format, "M"), strings.Index(c.Format, "d"); m >= 0 && m < d && d < y && v.forms&dateMDY != 0 {
+	if y, m, d := strings.Index(c.Format, "y"), strings.Index(c.Format, "M"), strings.Index(c.Format, "d"); m >= 0 && m < d && d < y &&
+		v.forms&dateMDY != 0 {
 		x = v.alt
 	}
 	switch {

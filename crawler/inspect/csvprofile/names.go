@@ -8,12 +8,15 @@ import (
 )
 
 // identifiers are words that say that a column has identifiers of what its other words name.
-var identifiers = map[string]bool{"id": true, "ids": true, "key": true, "code": true, "no": true, "nr": true, "num": true, "number": true, "uid": true, "uuid": true,
-	"guid": true, "ref": true, "pk": true, "fk": true, "nummer": true, "kennung": true, "schluessel": true, "schlüssel": true, "cod": true, "codigo": true, "código": true,
+var identifiers = map[string]bool{"id": true, "ids": true, "key": true, "code": true, "no": true, "nr": true, "num": true, "number": true,
+	"uid": true, "uuid": true,
+	"guid": true, "ref": true, "pk": true, "fk": true, "nummer": true, "kennung": true, "schluessel": true, "schlüssel": true, "cod": true,
+	"codigo": true, "código": true,
 	"codice": true, "kode": true, "kod": true, "identifier": true, "abbreviation": true}
 
 // noThings are words of names of tables that say nothing of what the rows are.
-var noThings = map[string]bool{"data": true, "dataset": true, "table": true, "list": true, "sheet": true, "tbl": true, "export": true, "dim": true, "the": true, "all": true}
+var noThings = map[string]bool{"data": true, "dataset": true, "table": true, "list": true, "sheet": true, "tbl": true, "export": true,
+	"dim": true, "the": true, "all": true}
 
 // split returns the words of a column's name without those for an identifier, and whether there were such.
 func split(column string) (about []string, identifies bool) {
@@ -80,7 +83,8 @@ func singular(w string) string {
 		return w[:len(w)-3] + "y"
 	case strings.HasSuffix(w, "sses") || strings.HasSuffix(w, "xes") || strings.HasSuffix(w, "ches") || strings.HasSuffix(w, "shes"):
 		return w[:len(w)-2]
-	case strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is") && len(w) > 3:
+	case strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is") &&
+		len(w) > 3:
 		return w[:len(w)-1]
 	}
 	return w
@@ -101,7 +105,8 @@ func keyWords(name string) (list []string) {
 		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
 			end()
 			continue
-		case unicode.IsUpper(r) && i > 0 && (unicode.IsLower(all[i-1]) || i+1 < len(all) && unicode.IsLower(all[i+1]) && unicode.IsUpper(all[i-1])):
+		case unicode.IsUpper(r) && i > 0 &&
+			(unicode.IsLower(all[i-1]) || i+1 < len(all) && unicode.IsLower(all[i+1]) && unicode.IsUpper(all[i-1])):
 			end()
 		}
 		word = append(word, r)

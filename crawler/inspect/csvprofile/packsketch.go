@@ -11,9 +11,10 @@ import (
 // A packed sketch is: the number of hashes (uvarint), 0 for the low bits that are kept or coarseBits for those that are
 // dropped (1 byte), the width w (1 byte), and a Rice code of the differences between the hashes, less one, the first
 // from -1: the difference >> w in unary, as ones with a zero behind them, then its lowest w bits, the highest first.
-// Bits fill bytes from the highest. If the last hashes lack more bits, the byte of the dropped bits has tailBit set, and
-// behind w are the number of hashes that do not (uvarint), and how many bits the others lack beyond those that all lack
-// (1 byte); these are coded without them, and with w less by as many, at least 0. Nothing codes random numbers in less space by more than a few hundredths.
+// Bits fill bytes from the highest. If the last hashes lack more bits, the byte of the dropped bits has tailBit set,
+// and behind w are the number of hashes that do not (uvarint), and how many bits the others lack beyond those that all
+// lack (1 byte); these are coded without them, and with w less by as many, at least 0. Nothing codes random numbers in
+// less space by more than a few hundredths.
 
 const tailBit = 0x80
 

@@ -30,7 +30,8 @@ func IsGivenName(s string) bool {
 // IsHonorific reports whether s is a title that stands before a name.
 func IsHonorific(s string) bool {
 	switch strings.TrimRight(strings.ToLower(s), ".") {
-	case "mr", "mrs", "ms", "miss", "dr", "prof", "sir", "dame", "lord", "lady", "rev", "hon", "rep", "sen", "judge", "justice", "herr", "frau", "mag", "dipl", "ing", "di",
+	case "mr", "mrs", "ms", "miss", "dr", "prof", "sir", "dame", "lord", "lady", "rev", "hon", "rep", "sen", "judge", "justice", "herr",
+		"frau", "mag", "dipl", "ing", "di",
 		"dipl-ing", "mme", "mlle", "m", "sr", "sra", "don", "dott", "dott.ssa", "sig", "baroness", "baron", "viscount", "earl":
 		return true
 	}

@@ -21,14 +21,21 @@ func personal(class string) bool {
 
 var (
 	// partWords name columns of one part of a person's name.
-	partWords = []string{"firstname", "lastname", "surname", "forename", "givenname", "givennames", "familyname", "middlename", "vorname", "vornamen", "nachname",
-		"familienname", "zuname", "prénom", "prenom", "prénoms", "cognome", "apellido", "apellidos", "apellido1", "apellido2", "primerapellido", "voornaam", "achternaam",
-		"nazwisko", "imię", "příjmení", "efternavn", "fornavn", "etternavn", "förnamn", "efternamn", "sukunimi", "etunimi", "namefirst", "namelast", "fname", "lname"}
+	partWords = []string{"firstname", "lastname", "surname", "forename", "givenname", "givennames", "familyname", "middlename", "vorname",
+		"vornamen", "nachname",
+		"familienname", "zuname", "prénom", "prenom", "prénoms", "cognome", "apellido", "apellidos", "apellido1", "apellido2",
+		"primerapellido", "voornaam", "achternaam",
+		"nazwisko", "imię", "příjmení", "efternavn", "fornavn", "etternavn", "förnamn", "efternamn", "sukunimi", "etunimi", "namefirst",
+		"namelast", "fname", "lname"}
 	// wholeWords name columns of people; others may have such names, too.
-	wholeWords = []string{"name", "fullname", "person", "author", "authors", "autor", "auteur", "autore", "candidate", "kandidat", "candidat", "candidato", "player", "contact",
-		"contactname", "ansprechpartner", "director", "regisseur", "employee", "mitarbeiter", "member", "mitglied", "representative", "senator", "politician", "artist",
-		"composer", "actor", "owner", "teacher", "patient", "customer", "customername", "chair", "president", "minister", "judge", "officer", "artiste", "nom", "nombre", "nome",
-		"displayname", "playername", "host", "guest", "winner", "coach", "manager", "principal", "interviewer", "editor", "maintainer", "people", "athlete", "driver", "rider"}
+	wholeWords = []string{"name", "fullname", "person", "author", "authors", "autor", "auteur", "autore", "candidate", "kandidat",
+		"candidat", "candidato", "player", "contact",
+		"contactname", "ansprechpartner", "director", "regisseur", "employee", "mitarbeiter", "member", "mitglied", "representative",
+		"senator", "politician", "artist",
+		"composer", "actor", "owner", "teacher", "patient", "customer", "customername", "chair", "president", "minister", "judge",
+		"officer", "artiste", "nom", "nombre", "nome",
+		"displayname", "playername", "host", "guest", "winner", "coach", "manager", "principal", "interviewer", "editor", "maintainer",
+		"people", "athlete", "driver", "rider"}
 )
 
 // isPersonal reports whether a column has names of people.
@@ -86,16 +93,21 @@ func isFullName(s string) bool {
 }
 
 // particles are words of names that are written small.
-var particles = []string{"von", "van", "de", "der", "den", "di", "da", "del", "della", "du", "la", "le", "dos", "das", "do", "zu", "zur", "ten", "ter", "y", "e", "bin", "al", "el", "af", "av"}
+var particles = []string{"von", "van", "de", "der", "den", "di", "da", "del", "della", "du", "la", "le", "dos", "das", "do", "zu", "zur",
+	"ten", "ter", "y", "e", "bin", "al", "el", "af", "av"}
 
 // noNames are words that names of things have, and names of people do not.
-var noNames = []string{"street", "st", "avenue", "ave", "road", "rd", "school", "university", "college", "hospital", "church", "park", "house", "company", "inc", "ltd", "gmbh", "county",
-	"city", "river", "lake", "island", "airport", "hotel", "museum", "foundation", "institute", "and", "of", "the", "strasse", "straße", "platz", "gasse", "schule", "rue", "calle", "via",
-	"international", "national", "center", "centre", "bay", "beach", "hill", "point", "creek", "fort", "port", "mountain", "valley", "falls", "springs", "memorial", "elementary", "high",
-	"club", "team", "state", "award", "prize", "show", "day", "law", "act", "bridge", "station", "stadium", "field", "group", "bank", "court", "square", "und", "et", "in", "on", "for", "with", "to"}
+var noNames = []string{"street", "st", "avenue", "ave", "road", "rd", "school", "university", "college", "hospital", "church", "park",
+	"house", "company", "inc", "ltd", "gmbh", "county",
+	"city", "river", "lake", "island", "airport", "hotel", "museum", "foundation", "institute", "and", "of", "the", "strasse", "straße",
+	"platz", "gasse", "schule", "rue", "calle", "via",
+	"international", "national", "center", "centre", "bay", "beach", "hill", "point", "creek", "fort", "port", "mountain", "valley",
+	"falls", "springs", "memorial", "elementary", "high",
+	"club", "team", "state", "award", "prize", "show", "day", "law", "act", "bridge", "station", "stadium", "field", "group", "bank",
+	"court", "square", "und", "et", "in", "on", "for", "with", "to"}
 
-// beginsWithGivenName reports whether a full name, or one with the family name first ("Huber, Anna"), has a common given
-// name where it belongs.
+// beginsWithGivenName reports whether a full name, or one with the family name first ("Huber, Anna"), has a common
+// given name where it belongs.
 func beginsWithGivenName(s string) bool {
 	if _, after, ok := strings.Cut(s, ","); ok {
 		s = after

@@ -87,7 +87,8 @@ func latitudeFirst(name string, first geometry.Box) bool {
 	if len(words) > 0 && (words[0] == "lon" || words[0] == "lng" || words[0] == "long" || words[0] == "longitude") {
 		return false
 	}
-	return nameHas(name, "geo_point_2d", "point", "geopoint", "latlon", "latlng", "latlong", "lat", "latitude", "geolocation", "location", "gps", "geo", "coordinates",
+	return nameHas(name, "geo_point_2d", "point", "geopoint", "latlon", "latlng", "latlong", "lat", "latitude", "geolocation", "location",
+		"gps", "geo", "coordinates",
 		"coordonnees", "coordonnées", "coordenadas", "koordinaten", "coordinate")
 }
 

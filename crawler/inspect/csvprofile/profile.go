@@ -42,14 +42,17 @@ type Profile struct {
 	Notes []string `json:"notes,omitempty"` // titles, sources and remarks above and below the table, the first 10
 
 	// What the table is. Rows of sums and rows that only head others are data rows, too, counted by Rows.
-	Kind        string  `json:"kind,omitempty"`        // relational, entity or matrix; "" if unknown
-	Subject     int     `json:"subject,omitempty"`     // number, from 1, of the column whose values name what the rows are about; 0 if unknown
-	Totals      []int64 `json:"totals,omitempty"`      // numbers, from 1, of the first 100 data rows that were found to have the sums of others
+	Kind string `json:"kind,omitempty"` // relational, entity or matrix; "" if unknown
+	// number, from 1, of the column whose values name what the rows are about; 0 if unknown
+	Subject int `json:"subject,omitempty"`
+	// numbers, from 1, of the first 100 data rows that were found to have the sums of others
+	Totals      []int64 `json:"totals,omitempty"`
 	TotalRows   int64   `json:"totalrows,omitempty"`   // their number
 	Sections    []int64 `json:"sections,omitempty"`    // numbers, from 1, of the first 100 data rows that only head those below
 	SectionRows int64   `json:"sectionrows,omitempty"` // their number
 
-	PrimaryKey  []int        `json:"primarykey,omitempty"`  // numbers, from 1, of the columns that the file declares to be the key; nil if it declares none
+	// numbers, from 1, of the columns that the file declares to be the key; nil if it declares none
+	PrimaryKey  []int        `json:"primarykey,omitempty"`
 	ForeignKeys []ForeignKey `json:"foreignkeys,omitempty"` // columns whose values are keys of other tables of the file
 
 	// Extent is the box around the geometries of GeoJSON features, and of columns of geometries: west, south, east and
@@ -66,9 +69,10 @@ func (p *Profile) Width() int { return len(p.Columns) + p.Omitted }
 
 // Column describes one column.
 type Column struct {
-	Name      string   `json:"name"`                // the header's words, or _col.N; unique within the table
-	Titles    []string `json:"titles,omitempty"`    // cells of the header rows, unless Name says the same
-	Datatype  string   `json:"datatype"`            // csvw/XSD local name: string integer decimal double boolean date dateTime time gYear ...
+	Name   string   `json:"name"`             // the header's words, or _col.N; unique within the table
+	Titles []string `json:"titles,omitempty"` // cells of the header rows, unless Name says the same
+	// csvw/XSD local name: string integer decimal double boolean date dateTime time gYear ...
+	Datatype  string   `json:"datatype"`
 	Format    string   `json:"format,omitempty"`    // pattern of dates and numbers, "Y|N" of booleans, after CSVW (UAX 35)
 	Decimal   string   `json:"decimal,omitempty"`   // decimal character if not "."
 	Group     string   `json:"group,omitempty"`     // grouping character, if any
@@ -88,10 +92,11 @@ type Column struct {
 	Quantiles []string `json:"quantiles,omitempty"` // at 5, 25, 50, 75 and 95 %, numbers and dates only
 	MinLen    int      `json:"minlen"`              // in characters
 	MaxLen    int      `json:"maxlen"`
-	Top       []Count  `json:"top,omitempty"`    // most frequent values, most frequent first; of many values, only those that occur more than once
-	Mostly    string   `json:"mostly,omitempty"` // datatype of at least 95 % of the values of a string column
-	Labels    []Label  `json:"labels,omitempty"` // what codes stand for, if the file says so
-	Sketch    Sketch   `json:"sketch,omitempty"`
+	// most frequent values, most frequent first; of many values, only those that occur more than once
+	Top    []Count `json:"top,omitempty"`
+	Mostly string  `json:"mostly,omitempty"` // datatype of at least 95 % of the values of a string column
+	Labels []Label `json:"labels,omitempty"` // what codes stand for, if the file says so
+	Sketch Sketch  `json:"sketch,omitempty"`
 }
 
 // ForeignKey says that the values of columns are keys of a table of the same file or archive.

@@ -8,8 +8,8 @@ import (
 // quantileBuckets is the number of ranges of values that a sample is divided into to find its quantiles.
 const quantileBuckets = 256
 
-// quantiles returns the values at the given shares of a sample, which must not be empty. It reorders the sample, and sorts
-// only the values near a quantile.
+// quantiles returns the values at the given shares of a sample, which must not be empty. It reorders the sample, and
+// sorts only the values near a quantile.
 func quantiles(sample []float64, shares []float64) []float64 {
 	var ends [quantileBuckets]int // end of each bucket in the sample
 	bucketed := bucketSort(sample, &ends)
@@ -29,8 +29,8 @@ func quantiles(sample []float64, shares []float64) []float64 {
 	return out
 }
 
-// bucketSort orders the values by equally wide ranges and sets the end of each. If the values cannot be divided that way,
-// it sorts them and returns false.
+// bucketSort orders the values by equally wide ranges and sets the end of each. If the values cannot be divided that
+// way, it sorts them and returns false.
 func bucketSort(sample []float64, ends *[quantileBuckets]int) bool {
 	low, high := sample[0], sample[0]
 	for _, x := range sample {

@@ -10,14 +10,14 @@ import (
 
 // ReadRows profiles a table whose rows do not come from delimited text, such as a sheet or records. next returns one
 // row after another and io.EOF at the end; ReadRows does not keep the rows. header names the columns. If it is nil, the
-// header is among the rows or missing, and ReadRows looks for it. Rows without values are not counted, and what reads like a
-// note below the rows is none of them: people write such tables for people.
+// header is among the rows or missing, and ReadRows looks for it. Rows without values are not counted, and what reads
+// like a note below the rows is none of them: people write such tables for people.
 func ReadRows(ctx context.Context, name string, header []string, next func() ([]string, error), o Options) (*Profile, error) {
 	return readRows(ctx, name, header, next, false, o)
 }
 
-// ReadRecords is ReadRows for a table of a database or of a data set whose format declares the columns. All that next returns
-// are rows: those without values, too, and a last one that reads like a note.
+// ReadRecords is ReadRows for a table of a database or of a data set whose format declares the columns. All that next
+// returns are rows: those without values, too, and a last one that reads like a note.
 func ReadRecords(ctx context.Context, name string, header []string, next func() ([]string, error), o Options) (*Profile, error) {
 	return readRows(ctx, name, header, next, header != nil, o)
 }

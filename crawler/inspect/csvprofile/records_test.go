@@ -8,7 +8,8 @@ import (
 // A database keeps rows without values, and texts that would be notes or headings in a sheet.
 func TestAllRowsOfRecordsCount(t *testing.T) {
 	t.Parallel()
-	rows := [][]string{{"Apple", "1", "2.5"}, {"", "", ""}, {"Some words", "", ""}, {"Pear", "2", "3.5"}, {"", "", ""}, {"Source: a ministry", "", ""}, {"* a note", "", ""}, {"", "", ""}}
+	rows := [][]string{{"Apple", "1", "2.5"}, {"", "", ""}, {"Some words", "", ""}, {"Pear", "2", "3.5"}, {"", "", ""},
+		{"Source: a ministry", "", ""}, {"* a note", "", ""}, {"", "", ""}}
 	var delivered int
 	for _, o := range []Options{{}, {Each: func([][]byte) error { delivered++; return nil }}} {
 		at := 0

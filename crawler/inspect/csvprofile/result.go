@@ -102,7 +102,8 @@ func (c *column) top(col *Column) {
 	}
 	for i := range c.slots {
 		s := &c.slots[i]
-		if s.est < minCount || s.est == minCount && (c.text[s.off] > first || prefix(value(s)) > last) || len(best) == limit && order(s, best[limit-1]) > 0 {
+		if s.est < minCount || s.est == minCount && (c.text[s.off] > first || prefix(value(s)) > last) || len(best) == limit &&
+			order(s, best[limit-1]) > 0 {
 			continue
 		}
 		at := len(best)
@@ -195,7 +196,8 @@ func (c *column) mostly(col *Column, values, numeric int64) {
 	for _, m := range []struct {
 		n    int64
 		name string
-	}{{n[kindInteger], "integer"}, {numeric, "decimal"}, {n[kindDate], "date"}, {n[kindDateTime], "dateTime"}, {n[kindURI], "anyURI"}, {n[kindBoolean], "boolean"}} {
+	}{{n[kindInteger], "integer"}, {numeric, "decimal"}, {n[kindDate], "date"}, {n[kindDateTime], "dateTime"}, {n[kindURI], "anyURI"},
+		{n[kindBoolean], "boolean"}} {
 		if m.n < values && m.n*100 >= values*95 {
 			col.Mostly = m.name
 			return
@@ -258,11 +260,13 @@ func outline(f forms) bool {
 
 // dateName reports whether a column's name says that it contains dates.
 func dateName(name string) bool {
-	if nameHas(name, "date", "day", "datum", "dat", "tag", "fecha", "data", "dato", "dag", "päivä", "jour", "giorno", "dia", "día", "am", "von", "bis", "start", "end", "seit", "since", "stand") {
+	if nameHas(name, "date", "day", "datum", "dat", "tag", "fecha", "data", "dato", "dag", "päivä", "jour", "giorno", "dia", "día", "am",
+		"von", "bis", "start", "end", "seit", "since", "stand") {
 		return true
 	}
 	low := strings.ToLower(name)
-	return strings.HasSuffix(low, "datum") || strings.HasSuffix(low, "date") || strings.HasSuffix(low, "tag") || strings.HasPrefix(low, "date")
+	return strings.HasSuffix(low, "datum") || strings.HasSuffix(low, "date") || strings.HasSuffix(low, "tag") ||
+		strings.HasPrefix(low, "date")
 }
 
 // yearName reports whether a column's name says that it contains years.
@@ -270,15 +274,16 @@ func yearName(name string) bool {
 	low := strings.ToLower(name)
 	for _, w := range strings.FieldsFunc(low, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r > 127) }) {
 		switch w {
-		case "year", "years", "yr", "jahr", "année", "annee", "año", "ano", "anno", "rok", "jaar", "år", "ar", "vuosi", "period", "jahre", "év", "год":
+		case "year", "years", "yr", "jahr", "année", "annee", "año", "ano", "anno", "rok", "jaar", "år", "ar", "vuosi", "period", "jahre",
+			"év", "год":
 			return true
 		}
 	}
 	return strings.HasSuffix(low, "year") || strings.HasSuffix(low, "jahr")
 }
 
-// finite returns a number, nil if it is none: sums and squares of the largest numbers have no place in a float64, and JSON has
-// no infinity.
+// finite returns a number, nil if it is none: sums and squares of the largest numbers have no place in a float64, and
+// JSON has no infinity.
 func finite(x float64) *float64 {
 	if x-x != 0 {
 		return nil

@@ -40,8 +40,10 @@ var totalStart = func() (start [3][256]bool) {
 }()
 
 // totalWords are words, in lower case, that alone name a row of sums.
-var totalWords = []string{"total", "totals", "grand total", "sub-total", "subtotal", "sub total", "sum", "summe", "zwischensumme", "gesamtsumme", "insgesamt", "gesamt",
-	"zusammen", "total général", "ensemble", "totale", "totale generale", "totaal", "celkem", "razem", "ogółem", "suma", "összesen", "итого", "всего", "toplam", "yhteensä",
+var totalWords = []string{"total", "totals", "grand total", "sub-total", "subtotal", "sub total", "sum", "summe", "zwischensumme",
+	"gesamtsumme", "insgesamt", "gesamt",
+	"zusammen", "total général", "ensemble", "totale", "totale generale", "totaal", "celkem", "razem", "ogółem", "suma", "összesen",
+	"итого", "всего", "toplam", "yhteensä",
 	"i alt", "totalt", "overall total", "overall", "skupaj", "ukupno", "spolu"}
 
 // maxNamed is the maximum number of rows that are checked for sums because of a word.
@@ -68,15 +70,16 @@ func (r *roles) note(cells [][]byte, n int64) {
 // namesTotal reports whether one of the first cells of a row is a word for a sum, and numbers follow.
 func namesTotal(cells [][]byte) bool {
 	for _, cell := range cells[:min(3, len(cells))] {
-		if len(cell) > 2 && (totalStart[0][cell[0]] && totalStart[1][cell[1]] && totalStart[2][cell[2]] || endsAsTotal(cell)) && isTotal(cell) && numbersBehind(cells) {
+		if len(cell) > 2 && (totalStart[0][cell[0]] && totalStart[1][cell[1]] && totalStart[2][cell[2]] || endsAsTotal(cell)) &&
+			isTotal(cell) && numbersBehind(cells) {
 			return true
 		}
 	}
 	return false
 }
 
-// sum sets the rows of totals. A word alone does not make one: its numbers must be the sums of others. Of a table with more
-// rows than are kept, the last row is compared with the statistics of the columns.
+// sum sets the rows of totals. A word alone does not make one: its numbers must be the sums of others. Of a table with
+// more rows than are kept, the last row is compared with the statistics of the columns.
 func (r *roles) sum(p *Profile) {
 	if r.grid == nil {
 		return
@@ -127,8 +130,8 @@ func (r *roles) head(cells [][]byte, n int64) {
 	r.phrase = bytes.IndexByte(trim(cells[0]), ' ') > 0
 }
 
-// body records that a row of several values follows. Of the rows above it that may be headings, one or two are; more are a
-// text. The last is none if its words go on in the row, in lower case.
+// body records that a row of several values follows. Of the rows above it that may be headings, one or two are; more
+// are a text. The last is none if its words go on in the row, in lower case.
 func (r *roles) body(cells [][]byte) {
 	if n := len(r.heads); n > 0 && r.phrase && len(cells) > 0 {
 		if first, _ := utf8.DecodeRune(trim(cells[0])); unicode.IsLower(first) {
@@ -148,7 +151,8 @@ func (r *roles) body(cells [][]byte) {
 
 // endsAsTotal reports whether the last word of a cell is "total".
 func endsAsTotal(cell []byte) bool {
-	return len(cell) > 6 && cell[len(cell)-1]|0x20 == 'l' && bytes.EqualFold(cell[len(cell)-5:], []byte("total")) && cell[len(cell)-6] == ' '
+	return len(cell) > 6 && cell[len(cell)-1]|0x20 == 'l' && bytes.EqualFold(cell[len(cell)-5:], []byte("total")) &&
+		cell[len(cell)-6] == ' '
 }
 
 // isTotal reports whether a cell names a sum: a word for it, or "Total" and what is summed.
@@ -173,8 +177,8 @@ func isTotal(cell []byte) bool {
 	return false
 }
 
-// numbersBehind reports whether cells behind the first are numbers, and none behind the second is a word: a film may be called
-// Total Recall.
+// numbersBehind reports whether cells behind the first are numbers, and none behind the second is a word: a film may be
+// called Total Recall.
 func numbersBehind(cells [][]byte) bool {
 	numbers := 0
 	for i, c := range cells {
@@ -219,4 +223,5 @@ func isOpen(cell []byte) bool {
 }
 
 // openWords are words that no name ends with.
-var openWords = set("and or of the a an in on for with to by than und oder der die das von mit für et ou de du des la le les y e o del di da en van het")
+var openWords = set(
+	"and or of the a an in on for with to by than und oder der die das von mit für et ou de du des la le les y e o del di da en van het")

@@ -224,8 +224,8 @@ func (s *separators) fraction() (float64, bool) {
 	return float(s.clean[:s.n+1], 0, true)
 }
 
-// float reads digits with an optional sign, of which the last fraction are decimals. Up to 15 digits the result is exact
-// (Clinger, 1990); more digits, or an exponent, need strconv.
+// float reads digits with an optional sign, of which the last fraction are decimals. Up to 15 digits the result is
+// exact (Clinger, 1990); more digits, or an exponent, need strconv.
 func float(b []byte, fraction int, exponent bool) (float64, bool) {
 	if !exponent && len(b) <= 15 && fraction < len(powers) {
 		n, i := int64(0), 0

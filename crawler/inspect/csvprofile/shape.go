@@ -48,16 +48,18 @@ func Shape(text []byte, whole bool) Form {
 	case usual(c.delim) && c.delim != ",":
 		f.Table = c.consistency >= 0.8 || c.full >= 10 && c.consistency >= 0.6
 	case c.delim == ",":
-		f.Table = c.consistency >= 0.85 && (c.width >= 3 || c.full >= 4 && words*3 < cells || c.consistency == 1 && words == 0) && blanks*3 < cells
+		f.Table = c.consistency >= 0.85 && (c.width >= 3 || c.full >= 4 && words*3 < cells || c.consistency == 1 && words == 0) &&
+			blanks*3 < cells
 	default:
-		f.Table = c.consistency >= 0.95 && c.full >= 5 && c.width >= 3 && weight(c.delim) > 0.5 && c.typed() > 0 && !counted(c.rows, c.width) && !dump(c.rows)
+		f.Table = c.consistency >= 0.95 && c.full >= 5 && c.width >= 3 && weight(c.delim) > 0.5 && c.typed() > 0 &&
+			!counted(c.rows, c.width) && !dump(c.rows)
 	}
 	f.Table = f.Table && !source(c.rows, c.delim)
 	return f
 }
 
-// typed returns the number of columns with values of one kind other than text, such as numbers or dates, below the first
-// row.
+// typed returns the number of columns with values of one kind other than text, such as numbers or dates, below the
+// first row.
 func (c *candidate) typed() (n int) {
 	kinds := c.kindsOfCells()
 	for i := range c.width {
@@ -133,7 +135,8 @@ func source(rows [][]string, delim string) bool {
 // assigns reports whether a cell is a name and a value, or begins with them: a = b, a: b.
 func assigns(cell string) bool {
 	for _, sign := range []string{" = ", " := ", "=\""} {
-		if name, value, ok := strings.Cut(strings.TrimSpace(cell), sign); ok && name != "" && value != "" && !strings.ContainsAny(name, " ,;\t") {
+		if name, value, ok := strings.Cut(strings.TrimSpace(cell), sign); ok && name != "" && value != "" &&
+			!strings.ContainsAny(name, " ,;\t") {
 			return true
 		}
 	}

@@ -21,8 +21,8 @@ const (
 // Sketch is a sample of a column's distinct values: the smallest of their xxHashes, the upper 32 bits, ascending and
 // distinct. Of a column with up to fineFrom values only 26 bits are kept, and the others are zero: more would cost
 // space and tell no more values apart. Hashes behind those that find a column (Finders) have fewer bits if they are a
-// sample, enough for comparing two columns (Rough). Two sketches show how far the values of two columns overlap (bottom-k MinHash;
-// package joins). In JSON a Sketch is the base64 of the differences between the hashes as uvarints.
+// sample, enough for comparing two columns (Rough). Two sketches show how far the values of two columns overlap
+// (bottom-k MinHash; package joins). In JSON a Sketch is the base64 of the differences between the hashes as uvarints.
 type Sketch []uint32
 
 const (
@@ -59,9 +59,9 @@ func (s Sketch) Reduced() Sketch {
 // Finders returns how many of the hashes are those by which other columns find the column.
 func (s Sketch) Finders() int { return min(len(s), max(minFinders, s.Values()/findersShare)) }
 
-// roughened returns the first hashes of a sample of at most fineFrom values, so many, with fewer bits from the second behind the Finders
-// on: one more keeps its bits, because the Finders are estimated from the last hash, which changes. Hashes that are
-// the same then are replaced by the next ones; if there are no more, all hashes stay as they are.
+// roughened returns the first hashes of a sample of at most fineFrom values, so many, with fewer bits from the second
+// behind the Finders on: one more keeps its bits, because the Finders are estimated from the last hash, which changes.
+// Hashes that are the same then are replaced by the next ones; if there are no more, all hashes stay as they are.
 func (s Sketch) roughened(size int) Sketch {
 	low := uint32(1)<<(32-rareFrom-bits.Len(uint(s[:size].Values()))) - 1
 	head := s[:size].Finders() + 1

@@ -207,7 +207,8 @@ func delimiters(text []byte) []string {
 	for c := range absent {
 		absent[c] = strings.IndexByte("|~;\t:^#<>$@&%-={}", byte(c)) >= 0 && bytes.IndexByte(text, byte(c)) < 0
 	}
-	for _, m := range []string{"||", "|~|", "~|~", ";;", "\t\t", "::", "^|^", "#|#", "|^|", "<>", "~~", "$$", "|;|", "@@", "##", "&&", "%%", "->", "=>", "<|>", "{|}"} {
+	for _, m := range []string{"||", "|~|", "~|~", ";;", "\t\t", "::", "^|^", "#|#", "|^|", "<>", "~~", "$$", "|;|", "@@", "##", "&&", "%%",
+		"->", "=>", "<|>", "{|}"} {
 		if absent[m[0]] || absent[m[1]] {
 			continue
 		}
@@ -216,7 +217,8 @@ func delimiters(text []byte) []string {
 		}
 	}
 	slices.SortFunc(list, func(a, b string) int {
-		return cmp.Or(cmp.Compare(utf8.RuneCountInString(a), utf8.RuneCountInString(b)), cmp.Compare(weight(b), weight(a)), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(utf8.RuneCountInString(a), utf8.RuneCountInString(b)), cmp.Compare(weight(b), weight(a)),
+			cmp.Compare(a, b))
 	})
 	return list[:min(len(list), 24)]
 }
@@ -233,7 +235,8 @@ var delimiting = func() (set [2]uint64) {
 
 func mayDelimit(c rune) bool {
 	if c < utf8.RuneSelf {
-		return c == '\t' || c > 0 && c < ' ' && c != '\n' && c != '\r' || c >= ' ' && c < 0x7f && !isAlnum(byte(c)) && c != '"' && c != '.' && c != '\'' && c != '`' && c != '\\'
+		return c == '\t' || c > 0 && c < ' ' && c != '\n' && c != '\r' || c >= ' ' && c < 0x7f && !isAlnum(byte(c)) && c != '"' &&
+			c != '.' && c != '\'' && c != '`' && c != '\\'
 	}
 	if c == utf8.RuneError || unicode.IsMark(c) {
 		return false

@@ -9,7 +9,8 @@ import (
 )
 
 // skipping returns the candidate with blanks after delimiters skipped, if that changes what is quoted: in
-// `1, "Doe, Jane", 2` the quotation begins behind a blank. ok is false if it does not, or if cells do not begin with blanks.
+// `1, "Doe, Jane", 2` the quotation begins behind a blank. ok is false if it does not, or if cells do not begin with
+// blanks.
 func (c *candidate) skipping(text []byte) (candidate, bool) {
 	if c.delim == "" || c.delim == " " || !bytes.Contains(text, []byte(c.delim+` "`)) {
 		return *c, false
@@ -34,9 +35,9 @@ func (c *candidate) skipping(text []byte) (candidate, bool) {
 	return s, better && s.rows != nil
 }
 
-// lettersBetween returns the letters beyond ASCII that occur equally often, at least twice, in every one of the first lines of
-// text. Programs have taken such characters to separate cells, since no cell has them: they are letters only in the
-// encoding in which the text is read.
+// lettersBetween returns the letters beyond ASCII that occur equally often, at least twice, in every one of the first
+// lines of text. Programs have taken such characters to separate cells, since no cell has them: they are letters only
+// in the encoding in which the text is read.
 func lettersBetween(text []byte) []string {
 	var lines [][]byte
 	for line := range bytes.Lines(text) {
@@ -58,7 +59,8 @@ func lettersBetween(text []byte) []string {
 			continue
 		}
 		n := bytes.Count(lines[0], []byte(string(r)))
-		if n >= 2 && !slices.ContainsFunc(lines, func(l []byte) bool { return bytes.Count(l, []byte(string(r))) != n }) && apart(lines, string(r)) {
+		if n >= 2 && !slices.ContainsFunc(lines, func(l []byte) bool { return bytes.Count(l, []byte(string(r))) != n }) &&
+			apart(lines, string(r)) {
 			list = append(list, string(r))
 		}
 	}

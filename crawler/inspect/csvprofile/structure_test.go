@@ -9,12 +9,13 @@ import (
 	"testing"
 )
 
-// FuzzStructure holds what a profile says of rows and columns, their sums, headings and keys, against the rows. Lines of text
-// are rows, and commas are between their cells; the rows come again with other numbers in their first column, as the keys of
-// long tables are found in another way.
+// FuzzStructure holds what a profile says of rows and columns, their sums, headings and keys, against the rows. Lines
+// of text are rows, and commas are between their cells; the rows come again with other numbers in their first column,
+// as the keys of long tables are found in another way.
 func FuzzStructure(f *testing.F) {
 	f.Add("name,a,b\nVienna,10,200\nGraz,30,400\nTotal,40,600\n", uint16(0))
-	f.Add("place,x,y\nNorth,,\nWels,1200,34\nSteyr,17,1\nSum,1217,35\nSouth,,\nGraz,2,25\nLinz,5,99\nSum,7,124\nTotal,1224,159\n", uint16(0))
+	f.Add("place,x,y\nNorth,,\nWels,1200,34\nSteyr,17,1\nSum,1217,35\nSouth,,\nGraz,2,25\nLinz,5,99\nSum,7,124\nTotal,1224,159\n",
+		uint16(0))
 	f.Add("id,code,n\n7,a,1\n8,b,1\n", uint16(385))
 	f.Add("n,code\n-3,x\n", uint16(97))
 	f.Add("1,5\n\n2,\"\n", uint16(65535))
@@ -65,7 +66,8 @@ func FuzzStructure(f *testing.F) {
 			numbers []int64
 			count   int64
 		}{"sums": {p.Totals, p.TotalRows}, "headings": {p.Sections, p.SectionRows}} {
-			if n := r.numbers; !slices.IsSorted(n) || len(slices.Compact(slices.Clone(n))) < len(n) || len(n) > maxNoted || int64(len(n)) > r.count ||
+			if n := r.numbers; !slices.IsSorted(n) || len(slices.Compact(slices.Clone(n))) < len(n) || len(n) > maxNoted ||
+				int64(len(n)) > r.count ||
 				len(n) > 0 && (n[0] < 1 || n[len(n)-1] > p.Rows) || r.count > p.Rows {
 				t.Fatalf("%d %s of %d rows: %v", r.count, what, p.Rows, n)
 			}

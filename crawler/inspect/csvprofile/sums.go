@@ -111,13 +111,14 @@ func newSums(g *grid, named []bool, commas func(column int) bool) *sums {
 	return s
 }
 
-// find marks the rows that have sums. A row whose words do not say so must agree in more columns. Sums of sums are found
-// once the rows that have those are marked, as then only records are added up.
+// find marks the rows that have sums. A row whose words do not say so must agree in more columns. Sums of sums are
+// found once the rows that have those are marked, as then only records are added up.
 func (s *sums) find(unnamed bool) {
 	for range 4 {
 		found := false
 		for r := range s.rows {
-			if !s.total[r] && (s.named[r] || unnamed) && (s.isSum(r, 1, false) || s.isSum(r, -1, false) || s.named[r] && (s.isSum(r, -1, true) || s.isSum(r, 1, true))) {
+			if !s.total[r] && (s.named[r] || unnamed) &&
+				(s.isSum(r, 1, false) || s.isSum(r, -1, false) || s.named[r] && (s.isSum(r, -1, true) || s.isSum(r, 1, true))) {
 				s.total[r], found = true, true
 			}
 		}
@@ -180,8 +181,8 @@ type addition struct {
 }
 
 // agrees reports whether row r, with that many numbers other than 0, has these sums of so many rows. Percentages and
-// means among them may differ. Small numbers agree by chance: a row whose words do not name a sum needs different ones of
-// two digits and more.
+// means among them may differ. Small numbers agree by chance: a row whose words do not name a sum needs different ones
+// of two digits and more.
 func (s *sums) agrees(r int, acc []addition, added, numbers int) bool {
 	allowed := numbers / 5
 	if s.named[r] {

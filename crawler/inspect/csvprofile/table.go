@@ -253,7 +253,8 @@ func remark(cell []byte) bool {
 		return false
 	}
 	switch word := strings.ToLower(string(cell[:end])); word {
-	case "source", "sources", "note", "notes", "quelle", "quellen", "anmerkung", "anmerkungen", "hinweis", "hinweise", "fonte", "fuente", "fuentes", "nota", "notas", "bron":
+	case "source", "sources", "note", "notes", "quelle", "quellen", "anmerkung", "anmerkungen", "hinweis", "hinweise", "fonte", "fuente",
+		"fuentes", "nota", "notas", "bron":
 		return cell[end] == ':'
 	case "copyright", "footnote", "footnotes":
 		return true

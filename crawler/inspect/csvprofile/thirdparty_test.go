@@ -57,10 +57,12 @@ func TestThirdPartyTablesAreRead(t *testing.T) {
 			text, _ = io.ReadAll(r)
 		}
 		text = text[:min(len(text), 200_000)]
-		if reflect.DeepEqual(tableOf(text, m.Delimiter, m.Quotechar, m.Escapechar), tableOf(text, p.Dialect.Delimiter, p.Dialect.QuoteChar, p.Dialect.EscapeChar)) {
+		if reflect.DeepEqual(tableOf(text, m.Delimiter, m.Quotechar, m.Escapechar),
+			tableOf(text, p.Dialect.Delimiter, p.Dialect.QuoteChar, p.Dialect.EscapeChar)) {
 			tables++
 		} else {
-			t.Logf("%s: read with %q %q %q, true are %q %q %q", m.File, p.Dialect.Delimiter, p.Dialect.QuoteChar, p.Dialect.EscapeChar, m.Delimiter, m.Quotechar, m.Escapechar)
+			t.Logf("%s: read with %q %q %q, true are %q %q %q", m.File, p.Dialect.Delimiter, p.Dialect.QuoteChar, p.Dialect.EscapeChar,
+				m.Delimiter, m.Quotechar, m.Escapechar)
 		}
 		if m.Header != nil {
 			headersOf++

@@ -37,8 +37,8 @@ func unitOf(name string) string {
 	return ""
 }
 
-// isUnit reports whether a text is a unit of measurement, a currency, or a multiple: "km", "EUR", "1000 t", "kg/m³". Symbols are as
-// written, words in any case.
+// isUnit reports whether a text is a unit of measurement, a currency, or a multiple: "km", "EUR", "1000 t", "kg/m³".
+// Symbols are as written, words in any case.
 func isUnit(s string) bool {
 	if s == "" || len(s) > 30 {
 		return false

@@ -17,7 +17,8 @@ func zeroBytes(x uint64) uint64 { return (x - ones) &^ x & highs }
 func eachZero(x uint64) uint64 { return ^((x&^highs + ^uint64(highs)) | x) & highs }
 
 // plain reads unquoted cells from p on, eight bytes at a time, until the record ends (done) or it finds a cell that it
-// cannot read: a quoted one, or one in the last bytes of buf. It returns the offset of that cell, or of the next record.
+// cannot read: a quoted one, or one in the last bytes of buf. It returns the offset of that cell, or of the next
+// record.
 func (r *Rows) plain(buf []byte, p int) (next int, done bool) {
 	const low = ^uint64(highs)
 	const control = ('\r' + 1) * ones // line ends and other control characters are below it

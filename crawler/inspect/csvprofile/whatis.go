@@ -42,7 +42,8 @@ func (p *Profile) judge(r *roles) {
 	p.Subject = p.subject()
 }
 
-// isMatrix reports whether most columns behind the first are named by numbers, years or dates, alone or with the same words.
+// isMatrix reports whether most columns behind the first are named by numbers, years or dates, alone or with the same
+// words.
 func (p *Profile) isMatrix() bool {
 	groups := map[string]int{} // columns by the words besides the place on the axis
 	numeric := 0
@@ -74,8 +75,8 @@ func isNumeric(datatype string) bool {
 	return false
 }
 
-// coordinate reports whether a column's name says a place on an axis: a number, a date, a year, a span of years, or one of these
-// beside other words, which it returns.
+// coordinate reports whether a column's name says a place on an axis: a number, a date, a year, a span of years, or one
+// of these beside other words, which it returns.
 func coordinate(name string) (words string, ok bool) {
 	switch kindOf(name) {
 	case kindInteger, kindDecimal, kindDate, kindYearMonth:
@@ -99,24 +100,28 @@ func isYear(s string) bool {
 	return strings.Trim(s, "0123456789") == "" && s >= "1800" && s < "2100"
 }
 
-// isEntity reports whether the table has the names of attributes on the left and their values, of several kinds, on the right.
+// isEntity reports whether the table has the names of attributes on the left and their values, of several kinds, on the
+// right.
 func (p *Profile) isEntity() bool {
 	if len(p.Columns) != 2 || p.Rows < 3 || p.Rows > maxAttributes || p.Truncated {
 		return false
 	}
 	left, right := &p.Columns[0], &p.Columns[1]
-	if left.Datatype != "string" || left.Distinct != p.Rows || left.MaxLen > 60 || right.Datatype != "string" || right.Mostly != "" || right.Class != "" {
+	if left.Datatype != "string" || left.Distinct != p.Rows || left.MaxLen > 60 || right.Datatype != "string" || right.Mostly != "" ||
+		right.Class != "" {
 		return false
 	}
 	name := strings.ToLower(left.Name)
-	if slices.Contains([]string{"key", "attribute", "property", "field", "parameter", "variable", "schlüssel", "eigenschaft", "merkmal", "item", "title", "title:"}, name) {
-		return slices.Contains([]string{"value", "values", "wert", "valeur", "valor", "content", "contents", "description"}, strings.ToLower(right.Name)) || strings.HasSuffix(name, ":")
+	if slices.Contains([]string{"key", "attribute", "property", "field", "parameter", "variable", "schlüssel", "eigenschaft", "merkmal",
+		"item", "title", "title:"}, name) {
+		return slices.Contains([]string{"value", "values", "wert", "valeur", "valor", "content", "contents", "description"},
+			strings.ToLower(right.Name)) || strings.HasSuffix(name, ":")
 	}
 	return strings.HasSuffix(strings.TrimSpace(left.Name), ":") && strings.HasSuffix(left.Max, ":") && strings.HasSuffix(left.Min, ":")
 }
 
-// subject returns the number of the column, from 1, whose values name what the rows are about: the first one of texts that are
-// nearly all different, else the first candidate key. 0 if there is none.
+// subject returns the number of the column, from 1, whose values name what the rows are about: the first one of texts
+// that are nearly all different, else the first candidate key. 0 if there is none.
 func (p *Profile) subject() int {
 	key := 0
 	for i := range p.Columns {
@@ -129,7 +134,8 @@ func (p *Profile) subject() int {
 		case classURL, classEmail, classPhone, classUUID, classWKT, classIBAN:
 			continue
 		}
-		if c.Datatype == "string" && c.Mostly == "" && values > 0 && c.Nulls*10 <= p.Rows && c.Distinct*10 >= values*9 && c.MaxLen <= 200 && c.MaxLen > 1 {
+		if c.Datatype == "string" && c.Mostly == "" && values > 0 && c.Nulls*10 <= p.Rows && c.Distinct*10 >= values*9 && c.MaxLen <= 200 &&
+			c.MaxLen > 1 {
 			return i + 1
 		}
 	}

@@ -9,7 +9,8 @@ func nullWord(low string) (is, strong bool) {
 	case "null", "#n/a", "n/a", "#na", "\\n", "nan", "<na>", "#null!", "#value!", "#ref!", "#div/0!":
 		return true, true
 	case "na", "-", "--", "---", ".", "..", "...", "?", "*", "–", "—", "none", "nil", "nd", "n.d.", "n/d",
-		"s/d", "missing", "unknown", ":", "x", "…", "k.a.", "k. a.", "keine angabe", "k.d.", "nv", "n.v.t.", "nc", "#", "c", "s", "no data", "not available", "not applicable":
+		"s/d", "missing", "unknown", ":", "x", "…", "k.a.", "k. a.", "keine angabe", "k.d.", "nv", "n.v.t.", "nc", "#", "c", "s", "no data",
+		"not available", "not applicable":
 		return true, false
 	}
 	return false, false

@@ -59,8 +59,8 @@ func tiff(b []byte) bool {
 	return false
 }
 
-// sfnt recognises a font by its version, the number of its tables and the name of the first of them (OpenType 1.9, "Table
-// directory").
+// sfnt recognises a font by its version, the number of its tables and the name of the first of them (OpenType 1.9,
+// "Table directory").
 func sfnt(b []byte) bool {
 	if len(b) < 16 {
 		return false
@@ -82,8 +82,8 @@ func sfnt(b []byte) bool {
 	return true
 }
 
-// sgi recognises an image by the fields of its header: storage, bytes of a channel, dimensions and sizes (SGI Image File
-// Format 1.00).
+// sgi recognises an image by the fields of its header: storage, bytes of a channel, dimensions and sizes (SGI Image
+// File Format 1.00).
 func sgi(b []byte) bool {
 	if len(b) < 512 || b[0] != 0x01 || b[1] != 0xda || b[2] > 1 || b[3] != 1 && b[3] != 2 {
 		return false
@@ -113,7 +113,8 @@ func netpbm(b []byte) string {
 			numbers++
 		}
 		if numbers == want {
-			return map[byte]string{'1': "image/x-portable-bitmap", '2': "image/x-portable-graymap", '3': "image/x-portable-pixmap"}[(b[1]-'1')%3+'1']
+			return map[byte]string{'1': "image/x-portable-bitmap", '2': "image/x-portable-graymap",
+				'3': "image/x-portable-pixmap"}[(b[1]-'1')%3+'1']
 		}
 	}
 	return ""

@@ -6,8 +6,8 @@ import (
 )
 
 // arrowStream recognises the first message of Arrow's streaming format: a mark, the length of its metadata, and the
-// metadata as a FlatBuffers table (Arrow columnar format, "Encapsulated message format"). Programs before Arrow 0.15 wrote no
-// mark; without it, the fields of the table must be those of a message with a schema.
+// metadata as a FlatBuffers table (Arrow columnar format, "Encapsulated message format"). Programs before Arrow 0.15
+// wrote no mark; without it, the fields of the table must be those of a message with a schema.
 func arrowStream(b []byte) bool {
 	if len(b) < 24 {
 		return false
@@ -23,8 +23,8 @@ func arrowStream(b []byte) bool {
 	return marked && length%8 == 0 || !marked && (length+4)%8 == 0 && schemaMessage(b[4:], int(root))
 }
 
-// schemaMessage reports whether the table at a place is a message of Arrow with a schema (Message.fbs): a version of 0 to 4, which
-// is left out if it is 0, the kind 1, a schema, and no body.
+// schemaMessage reports whether the table at a place is a message of Arrow with a schema (Message.fbs): a version of 0
+// to 4, which is left out if it is 0, the kind 1, a schema, and no body.
 func schemaMessage(b []byte, at int) bool {
 	if at > len(b)-4 {
 		return false
@@ -45,5 +45,6 @@ func schemaMessage(b []byte, at int) bool {
 		return false
 	}
 	version, kind, schema := field(0, 2), field(1, 1), field(2, 4)
-	return (version == nil || version[0] <= 4 && version[1] == 0) && kind != nil && kind[0] == 1 && schema != nil && binary.LittleEndian.Uint32(schema) < 1024
+	return (version == nil || version[0] <= 4 && version[1] == 0) && kind != nil && kind[0] == 1 && schema != nil &&
+		binary.LittleEndian.Uint32(schema) < 1024
 }

@@ -109,7 +109,8 @@ func (f *file) detect() Detection {
 		return d
 	}
 	if t := f.hints.binary(); t != "" {
-		return Detection{Type: t, Compression: compressionOf(t), Confidence: 0.4, Because: "binary without a known signature; its name or declaration says " + t}
+		return Detection{Type: t, Compression: compressionOf(t), Confidence: 0.4,
+			Because: "binary without a known signature; its name or declaration says " + t}
 	}
 	return Detection{Type: "application/octet-stream", Confidence: 0.3, Because: "binary without a known signature"}
 }
@@ -121,7 +122,8 @@ func (f *file) library() (Detection, bool) {
 	if t == "application/octet-stream" || strings.HasPrefix(t, "text/") || t == "application/json" {
 		return Detection{}, false
 	}
-	return Detection{Type: customary(t), Compression: compressionOf(t), Confidence: 0.9, Because: "its first bytes are those of " + customary(t)}, true
+	return Detection{Type: customary(t), Compression: compressionOf(t), Confidence: 0.9,
+		Because: "its first bytes are those of " + customary(t)}, true
 }
 
 // customary returns the usual name of a type that the library names differently.

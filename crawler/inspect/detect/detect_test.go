@@ -29,7 +29,8 @@ func sameType(a, b string) bool {
 	if a == b {
 		return true
 	}
-	for _, names := range []string{"text/xml application/xml", "application/rtf text/rtf", "application/ogg audio/ogg video/ogg", "audio/mp4 audio/x-m4a video/mp4",
+	for _, names := range []string{"text/xml application/xml", "application/rtf text/rtf", "application/ogg audio/ogg video/ogg",
+		"audio/mp4 audio/x-m4a video/mp4",
 		"text/plain text/markdown", // the corpus is of before RFC 7763
 		"application/x-xz application/xz", "application/vnd.rar application/x-rar-compressed", "application/x-hdf application/x-hdf5"} {
 		has := func(t string) bool { return strings.Contains(" "+names+" ", " "+t+" ") }
@@ -113,17 +114,23 @@ func TestContentDecidesAndNamesOnlyChoose(t *testing.T) {
 		{"x", "", `<rss version="2.0"><channel/></rss>`, "application/rss+xml"},
 		{"x", "", `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"></feed>`, "application/atom+xml"},
 		{"x", "", `<kml xmlns="http://www.opengis.net/kml/2.2"><Document/></kml>`, "application/vnd.google-earth.kml+xml"},
-		{"x", "", `<?xml version="1.0"?><wfs:FeatureCollection xmlns:wfs="http://www.opengis.net/wfs/2.0" xmlns:gml="http://www.opengis.net/gml/3.2"/>`, "application/gml+xml"},
+		{
+			"x", "",
+			`<?xml version="1.0"?><wfs:FeatureCollection xmlns:wfs="http://www.opengis.net/wfs/2.0" ` +
+				`xmlns:gml="http://www.opengis.net/gml/3.2"/>`, "application/gml+xml"},
 		{"x", "", `<?xml version="1.0"?><WMS_Capabilities version="1.3.0"/>`, "application/vnd.ogc.wms_xml"},
-		{"x", "", `<?xml version="1.0"?><mes:Structure xmlns:mes="http://www.sdmx.org/resources/sdmxml/schemas/v2_1/message"/>`, "application/vnd.sdmx.structure+xml"},
+		{"x", "", `<?xml version="1.0"?><mes:Structure xmlns:mes="http://www.sdmx.org/resources/sdmxml/schemas/v2_1/message"/>`,
+			"application/vnd.sdmx.structure+xml"},
 		{"x", "", `<?xml version="1.0"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"/>`, "application/xml"},
 		{"x", "", `<TriX xmlns="http://www.w3.org/2004/03/trix/trix-1/"></TriX>`, "application/trix+xml"},
 		{"x", "", "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n", "text/calendar"},
 		{"x", "", "@article{knuth84,\n  title={Literate Programming},\n}\n", "application/x-bibtex"},
-		{"x", "", "From: a@example.org\r\nTo: b@example.org\r\nSubject: hi\r\nDate: Sat, 1 Jan 2022 00:00:00 +0000\r\n\r\nhello\r\n", "message/rfc822"},
+		{"x", "", "From: a@example.org\r\nTo: b@example.org\r\nSubject: hi\r\nDate: Sat, 1 Jan 2022 00:00:00 +0000\r\n\r\nhello\r\n",
+			"message/rfc822"},
 		{"x", "", "CHARSET=\"ANSI\";\nAXIS-VERSION=\"2000\";\nMATRIX=\"BE01\";\n", "text/x-pcaxis"},
 		{"x", "", "PAR1\x15\x04\x15", "application/vnd.apache.parquet"},
-		{"x", "", "SQLite format 3\x00" + strings.Repeat("\x00", 52) + "GPKG" + strings.Repeat("\x00", 40), "application/geopackage+sqlite3"},
+		{"x", "", "SQLite format 3\x00" + strings.Repeat("\x00", 52) + "GPKG" + strings.Repeat("\x00", 40),
+			"application/geopackage+sqlite3"},
 		{"x", "", "$FL2@(#) SPSS DATA FILE", "application/x-spss-sav"},
 		{"x", "", "WARC/1.0\r\nWARC-Type: warcinfo\r\n", "application/warc"},
 		{"x", "", "", "application/x-empty"},
@@ -167,7 +174,8 @@ func TestZipsAreLookedInto(t *testing.T) {
 		{[]string{"mimetype", "application/epub+zip", "META-INF/container.xml", "x"}, "application/epub+zip"},
 		{[]string{"doc.kml", "<kml/>"}, "application/vnd.google-earth.kmz"},
 		{[]string{"a.csv", "1"}, "application/zip"},
-		{[]string{"[Content_Types].xml", "application/vnd.ms-excel.sheet.macroEnabled.main+xml"}, "application/vnd.ms-excel.sheet.macroenabled.12"},
+		{[]string{"[Content_Types].xml", "application/vnd.ms-excel.sheet.macroEnabled.main+xml"},
+			"application/vnd.ms-excel.sheet.macroenabled.12"},
 		{[]string{"META-INF/MANIFEST.MF", "", "A.class", ""}, "application/java-archive"},
 	} {
 		var b bytes.Buffer
@@ -272,7 +280,8 @@ func TestControlCharactersAreSeenWhereverTheyStand(t *testing.T) {
 }
 
 func FuzzFile(f *testing.F) {
-	for _, s := range []string{"", "a,b\n", "<html>", `{"a":[1]}`, "PK\x03\x04", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "<a:b> <c:d> <e:f> .", "@prefix a: <b> .", "\x03\x7a\x01\x01", "From: a\nTo: b\nDate: c\n", "<?xml version=\"1.0\"?>\n"} {
+	for _, s := range []string{"", "a,b\n", "<html>", `{"a":[1]}`, "PK\x03\x04", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "<a:b> <c:d> <e:f> .",
+		"@prefix a: <b> .", "\x03\x7a\x01\x01", "From: a\nTo: b\nDate: c\n", "<?xml version=\"1.0\"?>\n"} {
 		f.Add("x", s)
 	}
 	f.Fuzz(func(t *testing.T, name, content string) {
@@ -282,13 +291,16 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// RFC 7763 registers text/markdown. A text that quotes a query, a table or a list of cells is still Markdown, if that is its name.
+// RFC 7763 registers text/markdown. A text that quotes a query, a table or a list of cells is still Markdown, if that
+// is its name.
 func TestMarkdownIsWhatItsNameOrDeclarationSays(t *testing.T) {
 	t.Parallel()
-	query := "# Queries\n\nWhich files changed?\n\n```sparql\nPREFIX dct: <http://purl.org/dc/terms/>\nSELECT ?f WHERE { ?f dct:hasVersion ?v }\n```\n"
+	query := "# Queries\n\nWhich files changed?\n\n```sparql\nPREFIX dct: <http://purl.org/dc/terms/>\nSELECT ?f WHERE { ?f " +
+		"dct:hasVersion ?v }\n```\n"
 	table := "| id | name |\n|----|------|\n| 1 | Wien |\n| 2 | Graz |\n| 3 | Linz |\n"
 	for _, text := range []string{query, table, "# Columns\n\n- id: number\n- flag: 0 valid, 1 invalid\n"} {
-		for _, c := range []struct{ name, declared string }{{"README.md", ""}, {"notes.markdown", "text/plain"}, {"readme", "text/markdown; charset=utf-8"}} {
+		for _, c := range []struct{ name, declared string }{{"README.md", ""}, {"notes.markdown", "text/plain"},
+			{"readme", "text/markdown; charset=utf-8"}} {
 			if d := detected(t, c.name, c.declared, text); d.Type != "text/markdown" {
 				t.Errorf("%q declared as %q is %s (%s), want text/markdown:\n%s", c.name, c.declared, d.Type, d.Because, text)
 			}
@@ -297,7 +309,9 @@ func TestMarkdownIsWhatItsNameOrDeclarationSays(t *testing.T) {
 	if d := detected(t, "", "", query); d.Type != "text/plain" {
 		t.Errorf("a text that quotes a query is %s (%s), want text/plain", d.Type, d.Because)
 	}
-	if d := detected(t, "q.txt", "", "# changes\nPREFIX dct: <http://purl.org/dc/terms/>\nSELECT ?f WHERE { ?f dct:hasVersion ?v }\n"); d.Type != "application/sparql-query" {
+	if d := detected(t, "q.txt", "",
+		"# changes\nPREFIX dct: <http://purl.org/dc/terms/>\nSELECT ?f WHERE { ?f dct:hasVersion ?v }\n"); d.Type != "application/sparql-"+
+		"query" {
 		t.Errorf("a query is %s (%s)", d.Type, d.Because)
 	}
 }

@@ -10,7 +10,8 @@ func dxf(b []byte) bool {
 	fields := bytes.Fields(b[:min(len(b), 2048)])
 	if len(fields) > 2 && string(fields[0]) == "999" {
 		i := bytes.Index(b[:min(len(b), 4096)], []byte("SECTION"))
-		return i > 0 && bytes.HasSuffix(bytes.TrimSpace(b[:i]), []byte("\n0")) || i > 0 && bytes.HasSuffix(bytes.TrimSpace(b[:i]), []byte(" 0"))
+		return i > 0 && bytes.HasSuffix(bytes.TrimSpace(b[:i]), []byte("\n0")) || i > 0 &&
+			bytes.HasSuffix(bytes.TrimSpace(b[:i]), []byte(" 0"))
 	}
 	return len(fields) > 3 && string(fields[0]) == "0" && string(fields[1]) == "SECTION" && string(fields[2]) == "2"
 }
@@ -44,5 +45,6 @@ func wavefront(b []byte) bool {
 // xbm recognises an image by the two definitions it begins with: #define name_width 16, #define name_height 16.
 func xbm(b []byte) bool {
 	fields := strings.Fields(string(b[:min(len(b), 1024)]))
-	return len(fields) >= 6 && fields[0] == "#define" && strings.HasSuffix(fields[1], "_width") && fields[3] == "#define" && strings.HasSuffix(fields[4], "_height")
+	return len(fields) >= 6 && fields[0] == "#define" && strings.HasSuffix(fields[1], "_width") && fields[3] == "#define" &&
+		strings.HasSuffix(fields[4], "_height")
 }

@@ -60,8 +60,10 @@ func (h hints) text() string {
 func (h hints) binary() string {
 	for _, t := range []string{h.name, h.declared} {
 		switch t {
-		case "application/x-brotli", "application/zip", "application/msword", "application/octet-stream", "application/vnd.ms-excel", "application/x-lzma",
-			"application/vnd.apache.parquet", "application/x-protobuf", "application/vnd.mapbox-vector-tile", "application/x-sas", "application/dicom",
+		case "application/x-brotli", "application/zip", "application/msword", "application/octet-stream", "application/vnd.ms-excel",
+			"application/x-lzma",
+			"application/vnd.apache.parquet", "application/x-protobuf", "application/vnd.mapbox-vector-tile", "application/x-sas",
+			"application/dicom",
 			"application/x-r-data", "application/x-tar", "application/msaccess":
 			return t
 		}
@@ -72,11 +74,16 @@ func (h hints) binary() string {
 // textKind reports whether texts of a type look like any other text.
 func textKind(t string) bool {
 	switch t {
-	case "text/css", "text/javascript", "text/x-python", "text/x-c", "text/x-java", "text/x-shellscript", "text/x-r", "text/x-sql", "application/sql",
-		"application/yaml", "application/toml", "text/x-perl", "text/x-ruby", "text/x-php", "text/x-lua", "text/x-tex", "text/x-rst", "text/x-diff",
-		"text/vtt", "application/x-subrip", "text/x-log", "application/x-sh", "text/x-go", "text/x-rust", "text/x-scala", "text/x-fortran", "text/x-matlab",
-		"text/n3", "text/x-ini", "application/x-httpd-php", "application/sparql-query", "text/shex", "text/x-pcaxis", "application/x-bibtex",
-		"application/x-research-info-systems", "text/troff", "chemical/x-pdb", "text/x-arcgrid", "text/x-scss", "text/x-less", "text/x-makefile",
+	case "text/css", "text/javascript", "text/x-python", "text/x-c", "text/x-java", "text/x-shellscript", "text/x-r", "text/x-sql",
+		"application/sql",
+		"application/yaml", "application/toml", "text/x-perl", "text/x-ruby", "text/x-php", "text/x-lua", "text/x-tex", "text/x-rst",
+		"text/x-diff",
+		"text/vtt", "application/x-subrip", "text/x-log", "application/x-sh", "text/x-go", "text/x-rust", "text/x-scala", "text/x-fortran",
+		"text/x-matlab",
+		"text/n3", "text/x-ini", "application/x-httpd-php", "application/sparql-query", "text/shex", "text/x-pcaxis",
+		"application/x-bibtex",
+		"application/x-research-info-systems", "text/troff", "chemical/x-pdb", "text/x-arcgrid", "text/x-scss", "text/x-less",
+		"text/x-makefile",
 		"text/x-msdos-batch", "text/x-gettext-translation", "text/x-protobuf", "text/x-sas":
 		return true
 	}
@@ -194,6 +201,6 @@ model/obj obj
 application/x-r-data rdata rda rds
 `
 
-// Declared returns the media type that a declaration means, a media type or a format's name such as "CSV" or ".csv"; "" if it
-// means none.
+// Declared returns the media type that a declaration means, a media type or a format's name such as "CSV" or ".csv"; ""
+// if it means none.
 func Declared(text string) string { return hintsOf("", text).declared }

@@ -17,7 +17,8 @@ func (f *file) html(el element) Detection {
 // htmlElement reports whether a page may begin with an element.
 func htmlElement(low string) bool {
 	switch low {
-	case "html", "head", "body", "title", "meta", "script", "style", "table", "div", "p", "h1", "h2", "h3", "a", "br", "center", "font", "iframe", "link", "span",
+	case "html", "head", "body", "title", "meta", "script", "style", "table", "div", "p", "h1", "h2", "h3", "a", "br", "center", "font",
+		"iframe", "link", "span",
 		"form", "img", "ul", "ol", "b", "i", "base", "frameset", "noscript", "pre", "section", "main", "header", "nav", "article":
 		return true
 	}
@@ -34,14 +35,16 @@ func looksLikeHTML(b []byte) bool {
 	if i := bytes.Index(low, []byte("<!doctype html")); i >= 0 && i < 2048 {
 		return true
 	}
-	if i := bytes.Index(low, []byte("<html")); i >= 0 && i < 2048 && (bytes.Contains(low[i:], []byte("<head")) || bytes.Contains(low[i:], []byte("<body"))) {
+	if i := bytes.Index(low, []byte("<html")); i >= 0 && i < 2048 &&
+		(bytes.Contains(low[i:], []byte("<head")) || bytes.Contains(low[i:], []byte("<body"))) {
 		return true
 	}
 	if low[0] != '<' {
 		return false
 	}
 	n := 0
-	for _, t := range []string{"<head", "<title", "<body", "</title>", "<meta ", "<script", "</div>", "</p>", "<br", "<a href", "<table", "<img "} {
+	for _, t := range []string{"<head", "<title", "<body", "</title>", "<meta ", "<script", "</div>", "</p>", "<br", "<a href", "<table",
+		"<img "} {
 		if bytes.Contains(low, []byte(t)) {
 			n++
 		}

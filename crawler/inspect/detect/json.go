@@ -14,9 +14,11 @@ func (f *file) json(b []byte) (Detection, bool) {
 		record, _, _ := bytes.Cut(b[1:], []byte{0x1e})
 		facts, ok := scanJSON(bytes.TrimSpace(record), len(record) < len(b)-1)
 		if ok && geometric(facts) {
-			return Detection{Type: "application/geo+json-seq", Confidence: 0.95, Because: "features, separated as in a JSON text sequence (RFC 8142)"}, true
+			return Detection{Type: "application/geo+json-seq", Confidence: 0.95,
+				Because: "features, separated as in a JSON text sequence (RFC 8142)"}, true
 		}
-		return Detection{Type: "application/json-seq", Confidence: 0.9, Because: "records separated as in a JSON text sequence (RFC 7464)"}, ok
+		return Detection{Type: "application/json-seq", Confidence: 0.9, Because: "records separated as in a JSON text sequence (RFC 7464)"},
+			ok
 	}
 	if b[0] != '{' && b[0] != '[' {
 		return Detection{}, false
@@ -64,7 +66,8 @@ func (f *file) json(b []byte) (Detection, bool) {
 // geometric reports whether an object is a GeoJSON object (RFC 7946 section 1.4).
 func geometric(f jsonFacts) bool {
 	switch f.typ {
-	case "FeatureCollection", "Feature", "GeometryCollection", "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString", "MultiPolygon":
+	case "FeatureCollection", "Feature", "GeometryCollection", "Point", "LineString", "Polygon", "MultiPoint", "MultiLineString",
+		"MultiPolygon":
 		return f.keys["features"] || f.keys["geometry"] || f.keys["coordinates"] || f.keys["geometries"]
 	}
 	return false

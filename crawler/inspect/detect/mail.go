@@ -11,7 +11,8 @@ import (
 func (f *file) mail(b []byte) (Detection, bool) {
 	envelope := fromLine(firstLine(b))
 	if envelope && !f.hints.says("message/rfc822") {
-		return Detection{Type: "application/mbox", Confidence: 0.9, Because: "messages, each behind a line that says from whom and when"}, true
+		return Detection{Type: "application/mbox", Confidence: 0.9, Because: "messages, each behind a line that says from whom and when"},
+			true
 	}
 	known, fields, related, sent := 0, 0, false, false
 	for line := range bytes.Lines(b) {
@@ -42,7 +43,8 @@ func (f *file) mail(b []byte) (Detection, bool) {
 		}
 	}
 	if related && !sent && known >= 2 {
-		return Detection{Type: "multipart/related", Confidence: 0.85, Because: "a page with its parts, saved as a message that was never sent"}, true
+		return Detection{Type: "multipart/related", Confidence: 0.85,
+			Because: "a page with its parts, saved as a message that was never sent"}, true
 	}
 	if known < 3 || known*3 < fields*2 {
 		return Detection{}, false
@@ -52,8 +54,10 @@ func (f *file) mail(b []byte) (Detection, bool) {
 
 func mailField(name string) bool {
 	switch name {
-	case "from", "to", "subject", "date", "message-id", "mime-version", "received", "return-path", "reply-to", "cc", "bcc", "sender", "in-reply-to",
-		"references", "content-type", "content-transfer-encoding", "content-location", "delivered-to", "dkim-signature", "user-agent", "thread-index",
+	case "from", "to", "subject", "date", "message-id", "mime-version", "received", "return-path", "reply-to", "cc", "bcc", "sender",
+		"in-reply-to",
+		"references", "content-type", "content-transfer-encoding", "content-location", "delivered-to", "dkim-signature", "user-agent",
+		"thread-index",
 		"thread-topic", "importance", "authentication-results", "envelope-to", "status", "organization", "newsgroups", "path":
 		return true
 	}

@@ -195,7 +195,8 @@ func nameStart(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= 0x80
 }
 
-// xmlRoots are the media types of XML by the root element's local name and a part of its namespace. The first match counts.
+// xmlRoots are the media types of XML by the root element's local name and a part of its namespace. The first match
+// counts.
 var xmlRoots = []struct{ local, space, mime, what string }{
 	{"rss", "", "application/rss+xml", "rss"},
 	{"feed", "Atom", "application/atom+xml", "an Atom feed"},

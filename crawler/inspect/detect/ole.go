@@ -43,12 +43,14 @@ func (f *file) ole() Detection {
 		return found("application/vnd.ms-project", "an OLE file with a Project plan in it")
 	case has("MatOST", "MM"):
 		return found("application/vnd.ms-works", "an OLE file with a Works document in it")
-	case has("EncryptedPackage") && (strings.HasPrefix(f.hints.name, "application/vnd.openxmlformats-") || strings.HasSuffix(f.hints.name, ".macroenabled.12")):
+	case has("EncryptedPackage") &&
+		(strings.HasPrefix(f.hints.name, "application/vnd.openxmlformats-") || strings.HasSuffix(f.hints.name, ".macroenabled.12")):
 		return Detection{Type: f.hints.name, Confidence: 0.7, Because: "an encrypted Office document; its name says " + f.hints.name}
 	case has("EncryptedPackage"):
 		return Detection{Type: "application/x-ole-storage", Confidence: 0.8, Because: "an OLE file with an encrypted Office document in it"}
 	}
-	if strings.HasPrefix(f.hints.name, "application/") && (strings.Contains(f.hints.name, "ms-") || f.hints.name == "application/msword" || f.hints.name == "application/vnd.visio") {
+	if strings.HasPrefix(f.hints.name, "application/") &&
+		(strings.Contains(f.hints.name, "ms-") || f.hints.name == "application/msword" || f.hints.name == "application/vnd.visio") {
 		return Detection{Type: f.hints.name, Confidence: 0.6, Because: "an OLE file of unknown streams; its name says " + f.hints.name}
 	}
 	return Detection{Type: "application/x-ole-storage", Confidence: 0.7, Because: "an OLE file of no program that is known here"}
@@ -140,7 +142,8 @@ func (f *file) oleEntries() (entries []oleEntry) {
 					u[i] = binary.LittleEndian.Uint16(dir[2*i:])
 				}
 				e.name = strings.ToLower(string(utf16.Decode(u)))
-				e.left, e.right, e.child = binary.LittleEndian.Uint32(dir[68:]), binary.LittleEndian.Uint32(dir[72:]), binary.LittleEndian.Uint32(dir[76:])
+				e.left, e.right, e.child = binary.LittleEndian.Uint32(dir[68:]), binary.LittleEndian.Uint32(dir[72:]),
+					binary.LittleEndian.Uint32(dir[76:])
 			}
 			entries = append(entries, e)
 		}

@@ -46,11 +46,13 @@ func TestAnOLEFileIsOfTheProgramWhoseStreamsAreAtItsTop(t *testing.T) {
 		{"a tree that turns in circles", "a.bin", oleFile(oleEntry{name: "Root Entry", child: 1},
 			oleEntry{name: "VisioDocument", left: 1, right: 1, child: 1}), "application/vnd.visio"},
 		{"an encrypted table", "a.xlsx", oleFile(oleEntry{name: "Root Entry", left: none, right: none, child: 1},
-			oleEntry{name: "EncryptedPackage", left: none, right: none, child: none}), "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+			oleEntry{name: "EncryptedPackage", left: none, right: none, child: none}),
+			"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
 		{"an encrypted file without a name", "", oleFile(oleEntry{name: "Root Entry", left: none, right: none, child: 1},
 			oleEntry{name: "EncryptedPackage", left: none, right: none, child: none}), "application/x-ole-storage"},
 		{"a project plan", "", oleFile(oleEntry{name: "Root Entry", left: none, right: none, child: 1},
-			oleEntry{name: "Props14", left: 2, right: none, child: none}, oleEntry{name: "   114", left: none, right: none, child: none}), "application/vnd.ms-project"},
+			oleEntry{name: "Props14", left: 2, right: none, child: none}, oleEntry{name: "   114", left: none, right: none, child: none}),
+			"application/vnd.ms-project"},
 	} {
 		if d := detected(t, c.name, "", c.body); d.Type != c.want {
 			t.Errorf("%s: %s (%s), want %s", c.what, d.Type, d.Because, c.want)

@@ -39,7 +39,8 @@ func rdfText(b []byte) (Detection, bool) {
 			return Detection{}, false
 		}
 		switch { // a query is declarations and then its keyword: prose that quotes one has other lines before it
-		case strings.HasPrefix(low, "@prefix ") || strings.HasPrefix(low, "prefix ") || strings.HasPrefix(low, "@base ") || strings.HasPrefix(low, "base "):
+		case strings.HasPrefix(low, "@prefix ") || strings.HasPrefix(low, "prefix ") || strings.HasPrefix(low, "@base ") ||
+			strings.HasPrefix(low, "base "):
 			if strings.Contains(s, "<") && strings.Contains(s, ">") {
 				prefixes++
 			}
@@ -47,7 +48,9 @@ func rdfText(b []byte) (Detection, bool) {
 		case strings.HasPrefix(low, "@forall") || strings.HasPrefix(low, "@forsome") || strings.HasPrefix(low, "@keywords"):
 			rules = true
 			continue
-		case prefixes > 0 && n == prefixes+1 && (strings.HasPrefix(low, "select ") || strings.HasPrefix(low, "construct ") || strings.HasPrefix(low, "ask ") || strings.HasPrefix(low, "describe ") || strings.HasPrefix(low, "insert ") || strings.HasPrefix(low, "delete ")):
+		case prefixes > 0 && n == prefixes+1 &&
+			(strings.HasPrefix(low, "select ") || strings.HasPrefix(low, "construct ") || strings.HasPrefix(low, "ask ") ||
+				strings.HasPrefix(low, "describe ") || strings.HasPrefix(low, "insert ") || strings.HasPrefix(low, "delete ")):
 			return Detection{Type: "application/sparql-query", Confidence: 0.9, Because: "prefixes and the keyword of a SPARQL query"}, true
 		}
 		if strings.Count(s, `"""`)%2 == 1 {
@@ -59,7 +62,8 @@ func rdfText(b []byte) (Detection, bool) {
 		if graphStart(s, low) {
 			graphs = true
 		}
-		if (strings.HasSuffix(s, " .") || strings.HasSuffix(s, ";") || strings.HasSuffix(s, ",") || strings.HasSuffix(s, ".")) && (strings.Contains(s, ":") || strings.Contains(s, "<")) {
+		if (strings.HasSuffix(s, " .") || strings.HasSuffix(s, ";") || strings.HasSuffix(s, ",") || strings.HasSuffix(s, ".")) &&
+			(strings.Contains(s, ":") || strings.Contains(s, "<")) {
 			terms++
 		}
 	}
@@ -74,11 +78,12 @@ func rdfText(b []byte) (Detection, bool) {
 	return Detection{Type: "text/turtle", Confidence: 0.93, Because: "prefixes and statements, as in Turtle"}, true
 }
 
-// begins reports whether the first line of Turtle, TriG, Notation3 or SPARQL can begin so, in lower case: with a directive, a term
-// or a brace.
+// begins reports whether the first line of Turtle, TriG, Notation3 or SPARQL can begin so, in lower case: with a
+// directive, a term or a brace.
 func begins(low string) bool {
 	token, _, _ := strings.Cut(low, " ")
-	return strings.ContainsRune("@<[({\"", rune(low[0])) || strings.Contains(token, ":") || slices.Contains([]string{"prefix", "base", "graph", "select", "version"}, token)
+	return strings.ContainsRune("@<[({\"", rune(low[0])) || strings.Contains(token, ":") ||
+		slices.Contains([]string{"prefix", "base", "graph", "select", "version"}, token)
 }
 
 // declares reports whether a text contains the word PREFIX or BASE, in any case, before a blank.

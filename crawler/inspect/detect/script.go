@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// interpreted returns the type of a program whose first line names its interpreter, as in "#!/usr/bin/env python3"; "" if
-// there is no such line or the interpreter is not known.
+// interpreted returns the type of a program whose first line names its interpreter, as in "#!/usr/bin/env python3"; ""
+// if there is no such line or the interpreter is not known.
 func interpreted(b []byte) string {
 	line, ok := bytes.CutPrefix(firstLine(b), []byte("#!"))
 	fields := strings.Fields(string(line[:min(len(line), 256)]))
@@ -55,11 +55,12 @@ func manual(b []byte) bool {
 
 // program reports whether a type is that of a programming language.
 func program(t string) bool {
-	return strings.HasPrefix(t, "text/x-") && t != "text/x-log" && t != "text/x-diff" && t != "text/x-pcaxis" && t != "text/x-arcgrid" || t == "text/javascript"
+	return strings.HasPrefix(t, "text/x-") && t != "text/x-log" && t != "text/x-diff" && t != "text/x-pcaxis" && t != "text/x-arcgrid" ||
+		t == "text/javascript"
 }
 
-// records reports whether a text consists of many lines of one length, as data in columns of fixed width do and programs
-// do not.
+// records reports whether a text consists of many lines of one length, as data in columns of fixed width do and
+// programs do not.
 func records(text []byte) bool {
 	lines, width := 0, -1
 	for line := range bytes.Lines(text) {

@@ -14,7 +14,8 @@ func (f *file) signature() (Detection, bool) {
 	}
 	for _, s := range signatures {
 		if len(b) >= s.at && bytes.HasPrefix(b[s.at:], []byte(s.magic)) {
-			return Detection{Type: s.mime, Compression: compressionOf(s.mime), Confidence: 0.97, Because: "it begins as " + s.what + " does"}, true
+			return Detection{Type: s.mime, Compression: compressionOf(s.mime), Confidence: 0.97,
+				Because: "it begins as " + s.what + " does"}, true
 		}
 	}
 	if t, what := binaryForm(b); t != "" {
@@ -34,7 +35,8 @@ func (f *file) signature() (Detection, bool) {
 	case bitmap(b):
 		return Detection{Type: "image/bmp", Confidence: 0.9, Because: "the headers of a bitmap"}, true
 	case arrowStream(b):
-		return Detection{Type: "application/vnd.apache.arrow.stream", Confidence: 0.8, Because: "a message with a schema, as an Arrow stream begins"}, true
+		return Detection{Type: "application/vnd.apache.arrow.stream", Confidence: 0.8,
+			Because: "a message with a schema, as an Arrow stream begins"}, true
 	case bytes.Contains(b[:min(len(b), 640)], []byte("SPSSPORT")) && len(b) > 456:
 		return Detection{Type: "application/x-spss-por", Confidence: 0.95, Because: "the header of an SPSS portable file"}, true
 	case len(b) > 1 && b[0] == 0x1e && (b[1] == '{' || b[1] == '['):
@@ -46,7 +48,8 @@ func (f *file) signature() (Detection, bool) {
 	case dbase(b, f.Size):
 		return Detection{Type: "application/vnd.dbf", Confidence: 0.9, Because: "the header and field descriptions of a dBASE table"}, true
 	case f.spanned():
-		return Detection{Type: "application/zip", Confidence: 0.6, Because: "it ends with the directory of a zip whose beginning is elsewhere"}, true
+		return Detection{Type: "application/zip", Confidence: 0.6,
+			Because: "it ends with the directory of a zip whose beginning is elsewhere"}, true
 	}
 	return Detection{}, false
 }
@@ -67,7 +70,8 @@ var signatures = []struct {
 	{0, "Rar!\x1a\x07\x01\x00", "application/vnd.rar", "a RAR 5 archive"},
 	{0, "7z\xbc\xaf\x27\x1c", "application/x-7z-compressed", "a 7z archive"},
 	{0, "MSCF\x00\x00\x00\x00", "application/vnd.ms-cab-compressed", "a cabinet"},
-	{0, "wOFF\x00\x01\x00\x00", "font/woff", "a WOFF font"}, {0, "wOFFOTTO", "font/woff", "a WOFF font"}, {0, "wOFFtrue", "font/woff", "a WOFF font"},
+	{0, "wOFF\x00\x01\x00\x00", "font/woff", "a WOFF font"}, {0, "wOFFOTTO", "font/woff", "a WOFF font"},
+	{0, "wOFFtrue", "font/woff", "a WOFF font"},
 	{0, "wOF2\x00\x01\x00\x00", "font/woff2", "a WOFF 2 font"}, {0, "wOF2OTTO", "font/woff2", "a WOFF 2 font"},
 	{0, "\x76\x2f\x31\x01", "image/x-exr", "OpenEXR"},
 	{0, "\xb1\x68\xde\x3a", "image/x-dcx", "DCX"},
@@ -85,7 +89,8 @@ var signatures = []struct {
 	{0, "$FL2", "application/x-spss-sav", "SPSS"},
 	{0, "$FL3", "application/x-spss-sav", "SPSS"},
 	{0, "<stata_dta>", "application/x-stata-dta", "Stata"},
-	{0, "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11", "application/x-sas-data", "SAS"},
+	{0, "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\x00\x09\xc7\x31\x8c\x18\x1f\x10\x11",
+		"application/x-sas-data", "SAS"},
 	{0, "HEADER RECORD*******LIB", "application/x-sas-xport", "a SAS transport file"},
 	{0, "RDX2\n", "application/x-r-data", "R data"}, {0, "RDX3\n", "application/x-r-data", "R data"},
 	{0, "MATLAB 5.0 MAT-file", "application/x-matlab-data", "MATLAB data"},
@@ -116,7 +121,8 @@ var signatures = []struct {
 	{0, "\x00\x00\x02\x00\x20\x51", "application/x-quattro-pro", "Quattro Pro for DOS"},
 	{0, "\x00\x00\x02\x00\x21\x51", "application/x-quattro-pro", "Quattro Pro for DOS"},
 	{0, "?_\x03\x00", "application/winhlp", "Windows help"},
-	{0, "IIRO\x08\x00\x00\x00", "image/x-olympus-orf", "a raw photograph of Olympus"}, {0, "IIRS\x08\x00\x00\x00", "image/x-olympus-orf", "a raw photograph of Olympus"},
+	{0, "IIRO\x08\x00\x00\x00", "image/x-olympus-orf", "a raw photograph of Olympus"},
+	{0, "IIRS\x08\x00\x00\x00", "image/x-olympus-orf", "a raw photograph of Olympus"},
 	{2048, "PCD_IPI", "image/x-photo-cd", "a Photo CD image"},
 	{0, "\x09\x08\x10\x00\x00\x06\x05\x00", "application/vnd.ms-excel", "an Excel stream"},
 	{0, "\x09\x00\x04\x00\x02\x00\x10\x00", "application/vnd.ms-excel", "Excel 2"},
@@ -144,13 +150,16 @@ func sqlite(b []byte) Detection {
 	if len(b) >= 72 {
 		switch string(b[68:72]) {
 		case "GPKG", "GP10", "GP11":
-			return Detection{Type: "application/geopackage+sqlite3", Confidence: 0.98, Because: "an SQLite database whose application is GeoPackage"}
+			return Detection{Type: "application/geopackage+sqlite3", Confidence: 0.98,
+				Because: "an SQLite database whose application is GeoPackage"}
 		case "MPBX":
-			return Detection{Type: "application/vnd.mapbox.mbtiles", Confidence: 0.95, Because: "an SQLite database whose application is MBTiles"}
+			return Detection{Type: "application/vnd.mapbox.mbtiles", Confidence: 0.95,
+				Because: "an SQLite database whose application is MBTiles"}
 		}
 	}
 	if bytes.Contains(b, []byte("gpkg_contents")) {
-		return Detection{Type: "application/geopackage+sqlite3", Confidence: 0.9, Because: "an SQLite database with the tables of GeoPackage"}
+		return Detection{Type: "application/geopackage+sqlite3", Confidence: 0.9,
+			Because: "an SQLite database with the tables of GeoPackage"}
 	}
 	if bytes.Contains(b, []byte("tile_column")) && bytes.Contains(b, []byte("tile_data")) && bytes.Contains(b, []byte("metadata")) {
 		return Detection{Type: "application/vnd.mapbox.mbtiles", Confidence: 0.9, Because: "an SQLite database with the tables of MBTiles"}
@@ -195,7 +204,8 @@ func dbase(b []byte, size int64) bool {
 	}
 	records := int64(binary.LittleEndian.Uint32(b[4:]))
 	header, record := int(binary.LittleEndian.Uint16(b[8:])), int64(binary.LittleEndian.Uint16(b[10:]))
-	if b[2] == 0 || b[2] > 12 || b[3] == 0 || b[3] > 31 || header < 65 || header > len(b) || record < 2 || int64(header) > size || records*record > size+record {
+	if b[2] == 0 || b[2] > 12 || b[3] == 0 || b[3] > 31 || header < 65 || header > len(b) || record < 2 || int64(header) > size ||
+		records*record > size+record {
 		return false
 	}
 	name, _, _ := bytes.Cut(b[32:43], []byte{0})

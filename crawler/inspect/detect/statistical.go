@@ -14,8 +14,8 @@ const (
 )
 
 // packedR recognises what R's save and saveRDS write, which is compressed unless the user asks for no compression: the
-// compression belongs to the format. Where a whole block must be unpacked to see its first byte, it does so only for files that
-// are named or declared as R's.
+// compression belongs to the format. Where a whole block must be unpacked to see its first byte, it does so only for
+// files that are named or declared as R's.
 func (f *file) packedR(packed string) (Detection, bool) {
 	format := compression.Format(packed)
 	switch format {
@@ -27,7 +27,8 @@ func (f *file) packedR(packed string) (Detection, bool) {
 	default:
 		return Detection{}, false
 	}
-	s, err := compression.Open(io.NewSectionReader(f.Body, 0, min(f.Size, packedRMax)), format, compression.Options{MaxWindow: packedRWindow})
+	s, err := compression.Open(io.NewSectionReader(f.Body, 0, min(f.Size, packedRMax)), format,
+		compression.Options{MaxWindow: packedRWindow})
 	if err != nil {
 		return Detection{}, false
 	}
@@ -40,8 +41,8 @@ func (f *file) packedR(packed string) (Detection, bool) {
 	return Detection{}, false
 }
 
-// rdata recognises what R's saveRDS writes, unpacked: the format, its version 2 or 3, and the version of R that wrote it ("R
-// Internals", 1.8).
+// rdata recognises what R's saveRDS writes, unpacked: the format, its version 2 or 3, and the version of R that wrote
+// it ("R Internals", 1.8).
 func rdata(b []byte) bool {
 	switch {
 	case len(b) < 18 || b[1] != '\n':

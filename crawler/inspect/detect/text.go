@@ -107,7 +107,8 @@ func opening(b []byte) (Detection, bool) {
 		return Detection{Type: "application/x-sylk", Confidence: 0.95, Because: "the records of a spreadsheet in SYLK"}, true
 	case dif(head):
 		return Detection{Type: "application/x-dif", Confidence: 0.95, Because: "the header of a table in the Data Interchange Format"}, true
-	case (bytes.HasPrefix(b, []byte("CHARSET=")) || bytes.HasPrefix(b, []byte("AXIS-VERSION="))) && bytes.Contains(head, []byte("MATRIX=")) || pcAxis(b):
+	case (bytes.HasPrefix(b, []byte("CHARSET=")) || bytes.HasPrefix(b, []byte("AXIS-VERSION="))) &&
+		bytes.Contains(head, []byte("MATRIX=")) || pcAxis(b):
 		return Detection{Type: "text/x-pcaxis", Confidence: 0.95, Because: "the keywords of PC-Axis"}, true
 	case bytes.HasPrefix(b, []byte("ncols")) && bytes.Contains(head, []byte("nrows")) && bytes.Contains(head, []byte("cellsize")):
 		return Detection{Type: "text/x-arcgrid", Confidence: 0.9, Because: "the header of an ESRI ASCII grid"}, true
@@ -161,7 +162,8 @@ func dif(b []byte) bool {
 			break
 		}
 	}
-	return len(lines) == 4 && lines[0] == "TABLE" && strings.HasPrefix(lines[1], "0,") && strings.HasPrefix(lines[2], `"`) && lines[3] == strings.ToUpper(lines[3])
+	return len(lines) == 4 && lines[0] == "TABLE" && strings.HasPrefix(lines[1], "0,") && strings.HasPrefix(lines[2], `"`) &&
+		lines[3] == strings.ToUpper(lines[3])
 }
 
 // bibtex recognises an entry: a line that begins with @kind{key.
@@ -176,7 +178,8 @@ func bibtex(b []byte) bool {
 		}
 		kind, key, ok := bytes.Cut(line[1:], []byte{'{'})
 		switch strings.ToLower(strings.TrimSpace(string(kind))) {
-		case "article", "book", "inproceedings", "incollection", "misc", "techreport", "phdthesis", "mastersthesis", "proceedings", "inbook", "booklet",
+		case "article", "book", "inproceedings", "incollection", "misc", "techreport", "phdthesis", "mastersthesis", "proceedings",
+			"inbook", "booklet",
 			"manual", "unpublished", "online", "dataset", "string", "comment", "preamble", "conference":
 			return ok && len(key) < 500
 		}

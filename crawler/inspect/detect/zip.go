@@ -44,7 +44,9 @@ func (f *file) zip() (d Detection) {
 		kml = kml || strings.HasSuffix(l, ".kml") && !strings.Contains(strings.TrimSuffix(l, ".kml"), "/")
 		shp = shp || strings.HasSuffix(l, ".shp")
 		classes = classes || strings.HasSuffix(l, ".class")
-		slides = slides || strings.HasSuffix(l, ".iwa") && (strings.HasPrefix(l, "index/slide") || strings.HasPrefix(l, "index/masterslide") || strings.HasPrefix(l, "index/templateslide"))
+		slides = slides || strings.HasSuffix(l, ".iwa") &&
+			(strings.HasPrefix(l, "index/slide") || strings.HasPrefix(l, "index/masterslide") ||
+				strings.HasPrefix(l, "index/templateslide"))
 		iwork = iwork || l == "buildversionhistory.plist" || strings.HasPrefix(l, "index/") && strings.HasSuffix(l, ".iwa")
 	}
 	switch {
@@ -128,7 +130,8 @@ func (f *file) zipMembers() (names map[string]struct{}, read func(string) []byte
 		}
 		name := string(b[30 : 30+n])
 		names[name] = struct{}{}
-		if size := int(binary.LittleEndian.Uint32(b[18:])); binary.LittleEndian.Uint16(b[8:]) == 0 && size < 1<<16 && len(b) >= 30+n+extra+size {
+		if size := int(binary.LittleEndian.Uint32(b[18:])); binary.LittleEndian.Uint16(b[8:]) == 0 && size < 1<<16 &&
+			len(b) >= 30+n+extra+size {
 			stored[name] = b[30+n+extra:][:size]
 		}
 		b = b[30+n:]

@@ -24,14 +24,15 @@ type unmatched struct {
 	taken bool
 }
 
-// align looks at rows that were added and removed, in tables for whose rows nobody gave a key. If other columns tell the rows of a
-// table apart, such as a district and a year, and at least half of these rows find their counterpart by them, these columns
-// become the key, and align reports that all rows are to be compared again. What such a key leaves, and rows without a key,
-// are one row that changed if they share most of their cells. Whether rows are listed does not matter, so that a change has the same figures with
-// and without its lists.
+// align looks at rows that were added and removed, in tables for whose rows nobody gave a key. If other columns tell
+// the rows of a table apart, such as a district and a year, and at least half of these rows find their counterpart by
+// them, these columns become the key, and align reports that all rows are to be compared again. What such a key leaves,
+// and rows without a key, are one row that changed if they share most of their cells. Whether rows are listed does not
+// matter, so that a change has the same figures with and without its lists.
 func (c *tableDiff) align() (again bool, err error) {
 	w := &c.wanted
-	if len(c.t.Key) > 0 && !c.t.KeyFound || len(c.t.pairs) < 2 || c.report.RowsAdded == 0 || c.report.RowsRemoved == 0 || c.report.RowsAdded > alignedRows || c.report.RowsRemoved > alignedRows {
+	if len(c.t.Key) > 0 && !c.t.KeyFound || len(c.t.pairs) < 2 || c.report.RowsAdded == 0 || c.report.RowsRemoved == 0 ||
+		c.report.RowsAdded > alignedRows || c.report.RowsRemoved > alignedRows {
 		return false, nil
 	}
 	var sides [2][]*unmatched
@@ -125,8 +126,9 @@ type keyChoice struct {
 	matched int
 }
 
-// sharedKeys returns sets of columns in which no two removed and no two added rows are the same, and by which at least half of
-// the removed or added rows find their counterpart. Those that match most rows come first; of these, the smallest.
+// sharedKeys returns sets of columns in which no two removed and no two added rows are the same, and by which at least
+// half of the removed or added rows find their counterpart. Those that match most rows come first; of these, the
+// smallest.
 func sharedKeys(sides [2][]*unmatched, width int) (choices []keyChoice) {
 	width = min(width, keyColumns)
 	enough := (min(len(sides[0]), len(sides[1])) + 1) / 2
@@ -229,11 +231,12 @@ type likeness struct {
 
 // compareLikeness orders by the cells shared, then by how far the rows are apart, then by the rows.
 func compareLikeness(a, b likeness) int {
-	return cmp.Or(cmp.Compare(b.cells, a.cells), cmp.Compare(a.apart, b.apart), cmp.Compare(a.to.n, b.to.n), cmp.Compare(a.from.n, b.from.n))
+	return cmp.Or(cmp.Compare(b.cells, a.cells), cmp.Compare(a.apart, b.apart), cmp.Compare(a.to.n, b.to.n),
+		cmp.Compare(a.from.n, b.from.n))
 }
 
-// pairAlike makes rows one that changed if they share more than half of their cells, those that share most first. Cells that
-// many rows have say little and are not looked for.
+// pairAlike makes rows one that changed if they share more than half of their cells, those that share most first. Cells
+// that many rows have say little and are not looked for.
 func (c *tableDiff) pairAlike(sides [2][]*unmatched, width int) {
 	type cell struct {
 		column int
@@ -288,8 +291,9 @@ func (c *tableDiff) pairAlike(sides [2][]*unmatched, width int) {
 	}
 }
 
-// matching returns as many pairs as possible in which no row is twice, those of rows that are most alike first. Their number
-// depends on what the rows hold, not on where they are: of several equal rows, any may be among the unmatched ones.
+// matching returns as many pairs as possible in which no row is twice, those of rows that are most alike first. Their
+// number depends on what the rows hold, not on where they are: of several equal rows, any may be among the unmatched
+// ones.
 func matching(all []likeness) (pairs []likeness) {
 	of := map[*unmatched][]int{}     // likenesses of an added row, the best first
 	partner := map[*unmatched]int{}  // the one that a removed row is in

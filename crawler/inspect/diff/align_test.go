@@ -13,7 +13,8 @@ func districts(change func(row int, cells []string) []string) string {
 	var b strings.Builder
 	b.WriteString("district,year,men,women,all\n")
 	for i := range 60 {
-		cells := []string{[]string{"North", "South", "Centre"}[i%3], fmt.Sprint(2000 + i/3), fmt.Sprint(i * 37 % 1009), fmt.Sprint(i * 53 % 1013), fmt.Sprint(i * 71 % 1019)}
+		cells := []string{[]string{"North", "South", "Centre"}[i%3], fmt.Sprint(2000 + i/3), fmt.Sprint(i * 37 % 1009),
+			fmt.Sprint(i * 53 % 1013), fmt.Sprint(i * 71 % 1019)}
 		if cells = change(i, cells); cells != nil {
 			b.WriteString(strings.Join(cells, ",") + "\n")
 		}
@@ -59,7 +60,8 @@ func TestSeveralColumnsTellRowsApart(t *testing.T) {
 		}
 		return cells
 	}), Options{})
-	if !slices.Equal(r.Table.Key, []string{"district", "year"}) || len(r.Table.Rows) != 3 || !slices.Equal(r.Table.Rows[0].Key, []string{"South", "2002"}) {
+	if !slices.Equal(r.Table.Key, []string{"district", "year"}) || len(r.Table.Rows) != 3 ||
+		!slices.Equal(r.Table.Rows[0].Key, []string{"South", "2002"}) {
 		t.Errorf("matched by %q: %+v", r.Table.Key, r.Table.Rows)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// WriteCSV writes what the report lists, a line for each cell, statement or path that differs: of rows added and removed,
-// a line for each of their cells. A difference of bytes has only the header.
+// WriteCSV writes what the report lists, a line for each cell, statement or path that differs: of rows added and
+// removed, a line for each of their cells. A difference of bytes has only the header.
 func (r *Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write([]string{"table", "change", "row", "key", "column", "from", "to"})

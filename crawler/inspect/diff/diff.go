@@ -1,9 +1,9 @@
 // Package diff reports what changed between two versions of a file, in terms of what the file is.
 //
-// For tables, also those of workbooks, databases and archives (Side.Tables), it reports the schema (columns added, removed, renamed, retyped), then the rows added, removed and changed
-// by key; for RDF, statements added and removed; for JSON and XML, paths. For other files, and for those that are not
-// what they claim to be, it reports sizes and the range of bytes that differs. Counts cover everything; lists are
-// limited (Options.List).
+// For tables, also those of workbooks, databases and archives (Side.Tables), it reports the schema (columns added,
+// removed, renamed, retyped), then the rows added, removed and changed by key; for RDF, statements added and removed;
+// for JSON and XML, paths. For other files, and for those that are not what they claim to be, it reports sizes and the
+// range of bytes that differs. Counts cover everything; lists are limited (Options.List).
 //
 // The files are hostile input. Memory is bounded (Options.Memory; rows that do not fit are compared in several passes),
 // reading stops with the context, and if a file defeats its parser, its bytes are compared and Report.Why gives the
@@ -30,8 +30,8 @@ type Side struct {
 	Dialect *Dialect // of a table; nil = detect it
 	Schema  *Schema  // of a table, if known; nil = read it
 
-	// Tables are those of a file that is neither delimited text nor another kind that is compared as such; Whole reports that
-	// they are all that the file says, apart from how it is written.
+	// Tables are those of a file that is neither delimited text nor another kind that is compared as such; Whole
+	// reports that they are all that the file says, apart from how it is written.
 	Tables []TableRows
 	Whole  bool
 

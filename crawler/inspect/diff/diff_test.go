@@ -161,7 +161,8 @@ func TestCountsAreExactWhateverTheMemoryAndTheListsAreCapped(t *testing.T) {
 			if got.Kind != Tables || got.RowsAdded != added || got.RowsRemoved != removed || got.RowsChanged != changed {
 				t.Fatalf("%+v: got %+v (%s), want %d added, %d removed, %d changed", o, got.Summary, got.Why, added, removed, changed)
 			}
-			if want := min(added, int64(max(o.List, 0))) + min(removed, int64(max(o.List, 0))) + min(changed, int64(max(o.List, 0))); int64(len(got.Table.Rows)) != want {
+			if want := min(added, int64(max(o.List, 0))) + min(removed, int64(max(o.List, 0))) + min(changed,
+				int64(max(o.List, 0))); int64(len(got.Table.Rows)) != want {
 				t.Errorf("%d rows are listed, want %d", len(got.Table.Rows), want)
 			}
 		}
@@ -182,7 +183,8 @@ func csvOf(r *rand.Rand, m map[int]int) string {
 func TestTheDialectAndTheCharsetAreThoseGiven(t *testing.T) {
 	t.Parallel()
 	d := &Dialect{Delimiter: '|', Quote: '\'', Skip: 1}
-	from := Side{R: strings.NewReader("# made 2026\nid|n\n1|'a|b'\n2|Stra\xdfe\n"), Size: 38, Type: "text/csv", Charset: "iso-8859-1", Dialect: d}
+	from := Side{R: strings.NewReader("# made 2026\nid|n\n1|'a|b'\n2|Stra\xdfe\n"), Size: 38, Type: "text/csv", Charset: "iso-8859-1",
+		Dialect: d}
 	text := "# made 2027\nid|n\n1|'a|b'\n2|Straße\n"
 	to := Side{R: strings.NewReader(text), Size: int64(len(text)), Type: "text/csv", Dialect: d}
 	from.Size = int64(len("# made 2026\nid|n\n1|'a|b'\n2|Stra\xdfe\n"))
@@ -222,7 +224,8 @@ func TestAReportIsAFragmentOfSafeHTMLAndJSON(t *testing.T) {
 	if err := r.WriteHTML(&page); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<section", "&lt;script&gt;", `<th scope="col">&lt;b&gt;</th>`, "<td>1</td><td><del>a</del>", `<tr class="added">`} {
+	for _, want := range []string{"<section", "&lt;script&gt;", `<th scope="col">&lt;b&gt;</th>`, "<td>1</td><td><del>a</del>",
+		`<tr class="added">`} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("no %q in %s", want, page.String())
 		}
@@ -310,7 +313,8 @@ func TestAKeyThatDoesNotFitIsAnErrorThatSaysWhatThereIs(t *testing.T) {
 	for _, c := range []struct {
 		mediaType, a, b, key, want string
 	}{
-		{"text/csv", "id,name\n1,a\n2,b\n", "id,name\n1,a\n2,c\n", "nme", `the key column "nme" is not in both versions; they have id, name`},
+		{"text/csv", "id,name\n1,a\n2,b\n", "id,name\n1,a\n2,c\n", "nme",
+			`the key column "nme" is not in both versions; they have id, name`},
 		{"text/csv", "id,name\n1,a\n2,b\n", "id,name\n1,a\n2,b\n", "id", ""},
 		{"application/json", `{"a":1}`, `{"a":2}`, "a", "a key names columns of a table, and these versions are not both tables"},
 	} {

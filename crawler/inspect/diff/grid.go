@@ -2,8 +2,8 @@ package diff
 
 import "slices"
 
-// gridColumns is the maximum number of columns of tables whose changes are shown below the heads of their columns. Changes of
-// wider ones are lists of values.
+// gridColumns is the maximum number of columns of tables whose changes are shown below the heads of their columns.
+// Changes of wider ones are lists of values.
 const gridColumns = 14
 
 // grid is the changes of rows of a table, below the heads of its columns.
@@ -24,8 +24,9 @@ type gridCell struct {
 	Same     string // the value of both versions
 }
 
-// grid returns the changes of rows below heads: the columns of the new version, then those that were removed. It returns nil
-// if the table is too wide for that, or does not know which columns belong together, as after reading a report from JSON.
+// grid returns the changes of rows below heads: the columns of the new version, then those that were removed. It
+// returns nil if the table is too wide for that, or does not know which columns belong together, as after reading a
+// report from JSON.
 func (t *Table) grid() *grid {
 	width := len(t.To) + len(t.Removed)
 	if width > gridColumns || len(t.pairs) == 0 || len(t.Rows) == 0 {

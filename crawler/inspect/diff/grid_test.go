@@ -8,7 +8,8 @@ import (
 
 func TestRowsThatChangedStandBelowTheHeadsOfTheirColumns(t *testing.T) {
 	t.Parallel()
-	r := compare(t, "text/csv", "id,gone,name\n1,x,Ada\n2,y,Bob\n3,z,Cy\n", "name,id,new\nAdam,1,p\nCy,3,q\nDi,4,r\n", Options{Key: []string{"id"}})
+	r := compare(t, "text/csv", "id,gone,name\n1,x,Ada\n2,y,Bob\n3,z,Cy\n", "name,id,new\nAdam,1,p\nCy,3,q\nDi,4,r\n",
+		Options{Key: []string{"id"}})
 	var page bytes.Buffer
 	if err := r.WriteHTML(&page); err != nil {
 		t.Fatal(err)

@@ -75,7 +75,8 @@ func (c *rdfDiff) each(s Side, f func(term.Quad) error) error {
 	if err != nil {
 		return err
 	}
-	rd := rdfio.NewReader(text, syntax, rdfio.Options{Base: "file:///", RDF12: true, Limits: rdfio.Limits{Document: c.o.Memory / 2, Token: 1 << 20}})
+	rd := rdfio.NewReader(text, syntax,
+		rdfio.Options{Base: "file:///", RDF12: true, Limits: rdfio.Limits{Document: c.o.Memory / 2, Token: 1 << 20}})
 	for {
 		q, err := rd.Read()
 		if err == io.EOF {

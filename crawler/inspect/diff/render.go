@@ -211,8 +211,8 @@ func rowContext(t *Table, row RowChange) string {
 // WriteHTML writes the report as an HTML fragment: one section without styles or scripts, with classes for styling.
 func (r *Report) WriteHTML(w io.Writer) error { return r.WriteLinkedHTML(w, nil) }
 
-// WriteLinkedHTML is WriteHTML with links: to returns the address of what is known of a row that changed, "" for nothing.
-// It may be nil.
+// WriteLinkedHTML is WriteHTML with links: to returns the address of what is known of a row that changed, "" for
+// nothing. It may be nil.
 func (r *Report) WriteLinkedHTML(w io.Writer, to func(t *Table, row RowChange) string) error {
 	return page.Execute(w, linked{r, to})
 }

@@ -32,8 +32,8 @@ const (
 var errRow = errors.New("a row is too long")
 
 // rows reads a table row by row. Unlike csvprofile.Rows it never looks for the end of a quotation before it takes the
-// beginning for one: how a row is read depends only on the bytes up to its end, so that the versions of a table have the
-// same rows in their common prefix.
+// beginning for one: how a row is read depends only on the bytes up to its end, so that the versions of a table have
+// the same rows in their common prefix.
 type rows struct {
 	ctx    context.Context
 	r      *bufio.Reader

@@ -90,7 +90,8 @@ func TestAKnownSchemaIsNotReadForAgain(t *testing.T) {
 		{"one", schema("integer", 1, 2, 3), nil, false},
 		{"a key without its values", schema("integer", 1, 2, 3), schema("decimal"), false},
 		{"too few columns", schema("integer", 1, 2, 3), &Schema{Rows: 3, Columns: schema("").Columns[:2]}, false},
-		{"rows that were counted otherwise", schema("integer", 1, 2, 3), &Schema{Rows: 4, Columns: schema("decimal", 1, 2, 4).Columns}, true},
+		{"rows that were counted otherwise", schema("integer", 1, 2, 3), &Schema{Rows: 4, Columns: schema("decimal", 1, 2, 4).Columns},
+			true},
 		{"a type that is none", schema("integer", 1, 2, 3), schema("number", 1, 2, 4), false},
 	} {
 		x, y := side("text/csv", from), side("text/csv", to)
@@ -101,7 +102,8 @@ func TestAKnownSchemaIsNotReadForAgain(t *testing.T) {
 			t.Errorf("%s: %+v, %v", c.name, both[0], err)
 		}
 		report, err := Compare(t.Context(), x, y, Options{})
-		if err != nil || report.RowsAdded != 1 || report.RowsRemoved != 1 || report.RowsChanged != 1 || report.ColumnsRetyped != 1 || report.Table.RowsTo != 3 {
+		if err != nil || report.RowsAdded != 1 || report.RowsRemoved != 1 || report.RowsChanged != 1 || report.ColumnsRetyped != 1 ||
+			report.Table.RowsTo != 3 {
 			t.Errorf("%s: %+v, %v", c.name, report.Summary, err)
 		}
 	}

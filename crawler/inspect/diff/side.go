@@ -55,7 +55,8 @@ func tablesOf(file inspect.Input, in *inspect.Inside) (list []TableRows, whole b
 // saysMore reports whether files of a type have more to say than their tables: texts, scripts, attributes.
 func saysMore(mediaType string) bool {
 	switch mediaType {
-	case "text/html", "application/xhtml+xml", "text/plain", "text/x-pcaxis", "text/calendar", "application/warc", "application/x-arc", "application/x-netcdf",
+	case "text/html", "application/xhtml+xml", "text/plain", "text/x-pcaxis", "text/calendar", "application/warc", "application/x-arc",
+		"application/x-netcdf",
 		"application/x-hdf5":
 		return true
 	}

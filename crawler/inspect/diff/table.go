@@ -161,7 +161,8 @@ func (t *Table) chooseKey(a, b *schema, given []string) error {
 			continue
 		}
 		score := alike(x, y)
-		if name := strings.ToLower(p.name); name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "nr") || name == "key" || name == "code" {
+		if name := strings.ToLower(p.name); name == "id" || strings.HasSuffix(name, "_id") || strings.HasSuffix(name, "nr") ||
+			name == "key" || name == "code" {
 			score += 0.2
 		}
 		if score -= 0.01 * float64(n); score > best+0.05 && alike(x, y) > 0.05 {

@@ -188,7 +188,8 @@ func firstChanged(list [][2]row, keep int) [][2]row {
 func (c *tableDiff) list() error {
 	w := &c.wanted
 	last := c.o.Offset + c.o.List
-	w.added, w.removed, w.changed = from(firstRows(w.added, last), c.o.Offset), from(firstRows(w.removed, last), c.o.Offset), from(firstChanged(w.changed, last), c.o.Offset)
+	w.added, w.removed, w.changed = from(firstRows(w.added, last), c.o.Offset), from(firstRows(w.removed, last), c.o.Offset),
+		from(firstChanged(w.changed, last), c.o.Offset)
 	var text [2]map[int64][]string
 	for side := range text {
 		text[side] = make(map[int64][]string)

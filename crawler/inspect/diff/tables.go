@@ -31,7 +31,8 @@ const (
 // errEnough ends the reading of a table of which no more rows are wanted.
 var errEnough = errors.New("no more rows are wanted")
 
-// pulled returns the rows of a table one by one. Reading begins with the first call of next; stop ends it, and must be called.
+// pulled returns the rows of a table one by one. Reading begins with the first call of next; stop ends it, and must be
+// called.
 func (t *TableRows) pulled(ctx context.Context) (next func() ([]string, error, bool), stop func()) {
 	return iter.Pull2(func(yield func([]string, error) bool) {
 		var fields []string
@@ -57,8 +58,8 @@ func openTable(ctx context.Context, table *TableRows) *rows {
 	return &rows{ctx: ctx, pull: next, stop: stop}
 }
 
-// compareSeveral compares the tables of two files: those of the same name, and what is left if that is one of each. The rows
-// of a table that only one version has are added or removed.
+// compareSeveral compares the tables of two files: those of the same name, and what is left if that is one of each. The
+// rows of a table that only one version has are added or removed.
 func (r *Report) compareSeveral(ctx context.Context, from, to Side, o Options) error {
 	if n := max(len(from.Tables), len(to.Tables)); n > maxTables {
 		return fmt.Errorf("it has %d tables, and at most %d are compared", n, maxTables)
@@ -78,7 +79,8 @@ func (r *Report) compareSeveral(ctx context.Context, from, to Side, o Options) e
 		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)*3/4)
 		defer cancel()
 	}
-	sum := Summary{Kind: Tables, Part: hasCut(from.Tables) || hasCut(to.Tables), SizeFrom: r.SizeFrom, SizeTo: r.SizeTo, BytesChanged: r.BytesChanged, Same: len(removed)+len(added) == 0}
+	sum := Summary{Kind: Tables, Part: hasCut(from.Tables) || hasCut(to.Tables), SizeFrom: r.SizeFrom, SizeTo: r.SizeTo,
+		BytesChanged: r.BytesChanged, Same: len(removed)+len(added) == 0}
 	var all []*Table
 	var wrongKey *KeyError
 	keyed := false
@@ -86,7 +88,8 @@ func (r *Report) compareSeveral(ctx context.Context, from, to Side, o Options) e
 		one, options := &Report{Summary: Summary{Kind: Tables}}, o
 		compare := func() error {
 			*one = Report{Summary: Summary{Kind: Tables}}
-			return one.compareTables(ctx, Side{table: &pair[0], Schema: pair[0].Schema}, Side{table: &pair[1], Schema: pair[1].Schema}, options)
+			return one.compareTables(ctx, Side{table: &pair[0], Schema: pair[0].Schema}, Side{table: &pair[1], Schema: pair[1].Schema},
+				options)
 		}
 		err := compare()
 		if errors.As(err, &wrongKey) { // a key is for the tables that have its columns
@@ -161,7 +164,8 @@ func (t *Table) Longest() int64 {
 	return max(t.summary.RowsAdded, t.summary.RowsRemoved, t.summary.RowsChanged)
 }
 
-// pairTables pairs tables by their names, those with the same name in their order. If one of each remains, they are a pair, too.
+// pairTables pairs tables by their names, those with the same name in their order. If one of each remains, they are a
+// pair, too.
 func pairTables(from, to []TableRows) (pairs [][2]TableRows, removed, added []TableRows) {
 	named := map[string][]int{} // of from
 	for i, t := range from {

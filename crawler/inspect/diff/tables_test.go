@@ -35,8 +35,10 @@ const trees = "id,kind,height\n1,Linde,3\n2,Ahorn,4\n3,Esche,5"
 
 func TestTablesOfAFileAreComparedByName(t *testing.T) {
 	t.Parallel()
-	from := sideWith("a", true, tableOf("trees", trees, nil), tableOf("gone", "x\n1\n2", nil), tableOf("gone too", "y\n1", nil), tableOf("same", "a,b\n1,2", nil), tableOf("Ways", "id,to\n1,a\n2,b", nil))
-	to := sideWith("bb", true, tableOf("new", "z,w\n1,2\n3,4\n5,6", nil), tableOf("same", "a,b\n1,2", nil), tableOf("trees", strings.Replace(trees, "Ahorn,4", "Ahorn,9", 1)+"\n4,Eibe,1", nil), tableOf("ways", "id,to,by\n1,a,x\n2,b,y", nil))
+	from := sideWith("a", true, tableOf("trees", trees, nil), tableOf("gone", "x\n1\n2", nil), tableOf("gone too", "y\n1", nil),
+		tableOf("same", "a,b\n1,2", nil), tableOf("Ways", "id,to\n1,a\n2,b", nil))
+	to := sideWith("bb", true, tableOf("new", "z,w\n1,2\n3,4\n5,6", nil), tableOf("same", "a,b\n1,2", nil),
+		tableOf("trees", strings.Replace(trees, "Ahorn,4", "Ahorn,9", 1)+"\n4,Eibe,1", nil), tableOf("ways", "id,to,by\n1,a,x\n2,b,y", nil))
 	r, err := Compare(t.Context(), from, to, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +60,8 @@ func TestTablesOfAFileAreComparedByName(t *testing.T) {
 	if err := errors.Join(r.WriteText(&text), r.WriteHTML(&page)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"+ table new\n- table gone\n", "table trees\nrows are matched by id\n", "    height: 4 -> 9\n", "+ row 4: 4 | Eibe | 1\n", "table ways\n+ column by (string)\n"} {
+	for _, want := range []string{"+ table new\n- table gone\n", "table trees\nrows are matched by id\n", "    height: 4 -> 9\n",
+		"+ row 4: 4 | Eibe | 1\n", "table ways\n+ column by (string)\n"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, text.String())
 		}
@@ -70,7 +73,8 @@ func TestTablesOfAFileAreComparedByName(t *testing.T) {
 
 func TestATableWithAnotherNameIsTheOneThatIsLeft(t *testing.T) {
 	t.Parallel()
-	r, err := Compare(t.Context(), sideWith("a", true, tableOf("2020", trees, nil)), sideWith("b", true, tableOf("2021", trees+"\n4,Eibe,1", nil)), Options{List: -1})
+	r, err := Compare(t.Context(), sideWith("a", true, tableOf("2020", trees, nil)),
+		sideWith("b", true, tableOf("2021", trees+"\n4,Eibe,1", nil)), Options{List: -1})
 	if err != nil || r.RowsAdded != 1 || len(r.TablesAdded)+len(r.TablesRemoved) > 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -83,7 +87,8 @@ func TestATableWithAnotherNameIsTheOneThatIsLeft(t *testing.T) {
 func TestTheSameTablesInOtherBytes(t *testing.T) {
 	t.Parallel()
 	for _, whole := range []bool{true, false} {
-		r, err := Compare(t.Context(), sideWith("a", whole, tableOf("", trees, nil)), sideWith("b", whole, tableOf("", trees, nil)), Options{})
+		r, err := Compare(t.Context(), sideWith("a", whole, tableOf("", trees, nil)), sideWith("b", whole, tableOf("", trees, nil)),
+			Options{})
 		if err != nil || r.Same != whole || (r.Kind == Tables) != whole || (r.Why == "") != whole {
 			t.Errorf("whole %v: %+v, %v", whole, r, err)
 		}
@@ -92,9 +97,11 @@ func TestTheSameTablesInOtherBytes(t *testing.T) {
 
 func TestAKeyIsForTheTablesThatHaveIt(t *testing.T) {
 	t.Parallel()
-	from, to := sideWith("a", true, tableOf("trees", trees, nil), tableOf("ways", "from,to\n1,a", nil)), sideWith("b", true, tableOf("trees", strings.Replace(trees, "1,Linde", "7,Linde", 1), nil), tableOf("ways", "from,to\n1,b", nil))
+	from, to := sideWith("a", true, tableOf("trees", trees, nil), tableOf("ways", "from,to\n1,a", nil)),
+		sideWith("b", true, tableOf("trees", strings.Replace(trees, "1,Linde", "7,Linde", 1), nil), tableOf("ways", "from,to\n1,b", nil))
 	r, err := Compare(t.Context(), from, to, Options{Key: []string{"kind"}})
-	if err != nil || r.RowsChanged != 2 || r.RowsAdded != 0 || strings.Join(r.Table.Key, "") != "kind" || strings.Join(r.More[0].Key, "") != "from" {
+	if err != nil || r.RowsChanged != 2 || r.RowsAdded != 0 || strings.Join(r.Table.Key, "") != "kind" ||
+		strings.Join(r.More[0].Key, "") != "from" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	var key *KeyError
@@ -124,7 +131,8 @@ func TestWhatIsComparedUpToABoundIsNotCountedAsTheWhole(t *testing.T) {
 	cut.Cut = true
 	for _, pair := range [][2]TableRows{{tableOf("trees", trees, nil), cut}, {cut, tableOf("trees", trees, nil)}} {
 		r, err := Compare(t.Context(), sideWith("a", true, pair[0]), sideWith("bb", true, pair[1]), Options{})
-		if err != nil || !r.Part || !strings.HasSuffix(r.Sentence(), "1 row added, as far as the tables were read") && !strings.HasSuffix(r.Sentence(), "1 row removed, as far as the tables were read") {
+		if err != nil || !r.Part || !strings.HasSuffix(r.Sentence(), "1 row added, as far as the tables were read") &&
+			!strings.HasSuffix(r.Sentence(), "1 row removed, as far as the tables were read") {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}

@@ -99,7 +99,8 @@ func readerOf(mediaType string) reader {
 		return sdmxML
 	}
 	switch {
-	case strings.HasPrefix(t, "application/vnd.openxmlformats-officedocument."), strings.HasPrefix(t, "application/vnd.ms-") && strings.Contains(t, ".macroenabled."):
+	case strings.HasPrefix(t, "application/vnd.openxmlformats-officedocument."), strings.HasPrefix(t, "application/vnd.ms-") &&
+		strings.Contains(t, ".macroenabled."):
 		return openXML
 	case strings.HasPrefix(t, "application/vnd.oasis.opendocument.") && !strings.HasSuffix(t, "-flat-xml"):
 		return openDocument
@@ -135,8 +136,10 @@ func Read(ctx context.Context, in source.Input) (d *Document, err error) {
 
 // empty reports whether a document says nothing.
 func (d *Document) empty() bool {
-	return d.Standard == "" && d.Title == "" && d.Description == "" && d.Creator == "" && len(d.Languages) == 0 && d.Created == "" && d.Modified == "" &&
-		d.Software == "" && d.Pages == 0 && d.Tables == 0 && !d.Encrypted && len(d.Attributes) == 0 && len(d.Dimensions) == 0 && len(d.Variables) == 0
+	return d.Standard == "" && d.Title == "" && d.Description == "" && d.Creator == "" && len(d.Languages) == 0 && d.Created == "" &&
+		d.Modified == "" &&
+		d.Software == "" && d.Pages == 0 && d.Tables == 0 && !d.Encrypted && len(d.Attributes) == 0 && len(d.Dimensions) == 0 &&
+		len(d.Variables) == 0
 }
 
 // bound cuts texts and lists to the limits.

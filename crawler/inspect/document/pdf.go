@@ -39,7 +39,8 @@ type pdfName string
 // pdfDict is a dictionary. The key "" has the offset of a stream that follows it.
 type pdfDict map[string]any
 
-// numberBefore returns the number of an object whose keyword follows b: b ends in the number, the generation and white space.
+// numberBefore returns the number of an object whose keyword follows b: b ends in the number, the generation and white
+// space.
 func numberBefore(b []byte) (n int, ok bool) {
 	word := func(max int) string {
 		end := len(b)
@@ -155,7 +156,9 @@ func pdf(ctx context.Context, in source.Input, d *Document) error {
 	root, _ := f.value(trailer["Root"]).(pdfDict)
 	d.Pages, d.Tables = pages, tables
 	if tree, ok := f.value(root["Pages"]).(pdfDict); ok {
-		if count, ok := f.value(tree["Count"]).(int); ok && count > 0 && count <= 1_000_000 && (pages == 0 || d.Encrypted || count <= 4*pages) { // a page may be there twice
+		if count, ok := f.value(tree["Count"]).(int); ok && count > 0 && count <= 1_000_000 &&
+			(pages == 0 || d.Encrypted || count <= 4*pages) {
+			// a page may be there twice
 			d.Pages = count
 		}
 	}
@@ -172,7 +175,8 @@ func (f *pdfFile) properties(d *Document, root, trailer pdfDict) {
 		d.Languages = append(d.Languages, pdfText(lang))
 	}
 	if info, ok := f.value(trailer["Info"]).(pdfDict); ok {
-		for k, to := range map[string]*string{"Title": &d.Title, "Author": &d.Creator, "Subject": &d.Description, "Creator": &d.Software, "CreationDate": &d.Created, "ModDate": &d.Modified} {
+		for k, to := range map[string]*string{"Title": &d.Title, "Author": &d.Creator, "Subject": &d.Description, "Creator": &d.Software,
+			"CreationDate": &d.Created, "ModDate": &d.Modified} {
 			if s, ok := f.value(info[k]).(string); ok {
 				*to = pdfText(s)
 			}

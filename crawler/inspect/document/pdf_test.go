@@ -36,21 +36,25 @@ trailer <</Root 1 0 R /Info 5 0 R>>
 }
 
 func packedPDF() []byte {
-	objects := []string{"<</Type/Catalog/Pages 2 0 R/Metadata 9 0 R>>", "<</Type /Pages /Kids [3 0 R] /Count 1>>", "<</Type /Page /Parent 2 0 R>>"}
+	objects := []string{"<</Type/Catalog/Pages 2 0 R/Metadata 9 0 R>>", "<</Type /Pages /Kids [3 0 R] /Count 1>>",
+		"<</Type /Page /Parent 2 0 R>>"}
 	head, body := "", ""
 	for i, o := range objects {
 		head += fmt.Sprintf("%d %d ", i+1, len(body))
 		body += o + " "
 	}
-	xmp := `<x:xmpmeta><rdf:RDF><rdf:Description><dc:title><rdf:Alt><rdf:li>Luft</rdf:li></rdf:Alt></dc:title><dc:language><rdf:Bag><rdf:li>fr</rdf:li></rdf:Bag></dc:language></rdf:Description></rdf:RDF></x:xmpmeta>`
-	return []byte("%PDF-1.5\n8 0 obj " + deflated(fmt.Sprintf("/Type /ObjStm /N 3 /First %d", len(head)), head+body) + " endobj\n9 0 obj <</Length " + fmt.Sprint(len(xmp)) + ">>\nstream\n" + xmp +
+	xmp := `<x:xmpmeta><rdf:RDF><rdf:Description><dc:title><rdf:Alt><rdf:li>Luft</rdf:li></rdf:Alt></dc:title><dc:language><rdf:Bag><rdf:` +
+		`li>fr</rdf:li></rdf:Bag></dc:language></rdf:Description></rdf:RDF></x:xmpmeta>`
+	return []byte("%PDF-1.5\n8 0 obj " + deflated(fmt.Sprintf("/Type /ObjStm /N 3 /First %d", len(head)), head+body) +
+		" endobj\n9 0 obj <</Length " + fmt.Sprint(len(xmp)) + ">>\nstream\n" + xmp +
 		"\nendstream endobj\n10 0 obj " + deflated("/Type /XRef /Root 1 0 R /W [1 2 1]", "\x00\x00") + " endobj\n%%EOF")
 }
 
 func TestPDFs(t *testing.T) {
 	t.Parallel()
 	d := read(t, "application/pdf", plainPDF())
-	if d.Pages != 2 || d.Tables != 2 || d.Title != "Lüf" || d.Creator != "Stadt (Wien)" || strings.Join(d.Languages, "") != "de-AT" || d.Created != "2024-01-31T12:00:00+01:00" || d.Software != "P Ã¼" {
+	if d.Pages != 2 || d.Tables != 2 || d.Title != "Lüf" || d.Creator != "Stadt (Wien)" || strings.Join(d.Languages, "") != "de-AT" ||
+		d.Created != "2024-01-31T12:00:00+01:00" || d.Software != "P Ã¼" {
 		t.Errorf("%+v", d)
 	}
 	d = read(t, "application/pdf", packedPDF())
@@ -65,7 +69,8 @@ func TestPDFs(t *testing.T) {
 
 func TestDamagedPDFs(t *testing.T) {
 	t.Parallel()
-	for _, raw := range [][]byte{plainPDF(), packedPDF(), []byte("%PDF-1.4\n1 0 obj " + strings.Repeat("[", 3000)), []byte("1 0 obj " + strings.Repeat("(", 3000)), []byte("1 0 obj 1 0 R endobj trailer <</Root 1 0 R>>")} {
+	for _, raw := range [][]byte{plainPDF(), packedPDF(), []byte("%PDF-1.4\n1 0 obj " + strings.Repeat("[", 3000)),
+		[]byte("1 0 obj " + strings.Repeat("(", 3000)), []byte("1 0 obj 1 0 R endobj trailer <</Root 1 0 R>>")} {
 		for i := range 240 {
 			b := bytes.Clone(raw)
 			if i < 40 {
@@ -80,7 +85,10 @@ func TestDamagedPDFs(t *testing.T) {
 
 func TestNotebooksAndCalendars(t *testing.T) {
 	t.Parallel()
-	d := read(t, "application/x-ipynb+json", []byte(`{"nbformat":4,"nbformat_minor":5,"metadata":{"kernelspec":{"display_name":"Python 3"},"language_info":{"name":"python","version":"3.11"}},"cells":[{"cell_type":"markdown","source":["text\n","## Air"]}]}`))
+	d := read(t, "application/x-ipynb+json",
+		[]byte(
+			`{"nbformat":4,"nbformat_minor":5,"metadata":{"kernelspec":{"display_name":"Python `+
+				`3"},"language_info":{"name":"python","version":"3.11"}},"cells":[{"cell_type":"markdown","source":["text\n","## Air"]}]}`))
 	if d.Title != "Air" || d.Standard != "Jupyter notebook 4.5" || d.Software != "Python 3" || d.Attributes[0].Value != "python 3.11" {
 		t.Errorf("%+v", d)
 	}
@@ -98,7 +106,8 @@ func FuzzDocuments(f *testing.F) {
 	f.Add(byte(3), zipOf(f, "docProps/core.xml", "<a><title>x</title></a>"))
 	f.Add(byte(4), zipOf(f, "agency.txt", "agency_name\nx", "routes.txt", "", "trips.txt", "", "stop_times.txt", "", "calendar.txt", ""))
 	f.Fuzz(func(t *testing.T, kind byte, raw []byte) {
-		mediaType := []string{"application/pdf", "text/html", "text/csv", docxType, "application/zip", odtType, "application/epub+zip", "application/x-ipynb+json", "text/calendar"}[int(kind)%9]
+		mediaType := []string{"application/pdf", "text/html", "text/csv", docxType, "application/zip", odtType, "application/epub+zip",
+			"application/x-ipynb+json", "text/calendar"}[int(kind)%9]
 		d, err := Read(t.Context(), source.Input{Type: mediaType, Size: int64(len(raw)), Body: bytes.NewReader(raw)})
 		if err != nil && strings.Contains(err.Error(), "decoder failed") {
 			t.Error(err)

@@ -33,7 +33,8 @@ func xsdTime(s string) string {
 	if rest, ok := strings.CutPrefix(s, "D:"); ok || len(s) >= 14 && strings.Trim(s[:14], "0123456789") == "" {
 		return pdfTime(rest)
 	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04", "20060102T150405Z"} {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05",
+		"2006-01-02T15:04Z07:00", "2006-01-02T15:04", "20060102T150405Z"} {
 		at, err := time.Parse(layout, s)
 		if err == nil && plausible(at) {
 			if strings.ContainsAny(layout, "Z") && at.Location() != time.UTC {
@@ -88,7 +89,8 @@ func languages(all []string) (tags []string) {
 	for _, s := range all {
 		s = strings.ReplaceAll(strings.TrimSpace(s), "_", "-")
 		parts := strings.Split(s, "-")
-		if len(s) > 35 || len(parts[0]) < 2 || len(parts[0]) > 3 || strings.Trim(strings.ToLower(parts[0]), "abcdefghijklmnopqrstuvwxyz") != "" {
+		if len(s) > 35 || len(parts[0]) < 2 || len(parts[0]) > 3 ||
+			strings.Trim(strings.ToLower(parts[0]), "abcdefghijklmnopqrstuvwxyz") != "" {
 			continue
 		}
 		good := true

@@ -2,8 +2,9 @@ package document
 
 import "iter"
 
-// Texts yields what a file says of itself in words, the most telling first: its title, its standard, who made it, the names and
-// titles of its variables, its description and the values of its attributes. d may be nil. Empty texts are left out.
+// Texts yields what a file says of itself in words, the most telling first: its title, its standard, who made it, the
+// names and titles of its variables, its description and the values of its attributes. d may be nil. Empty texts are
+// left out.
 func (d *Document) Texts() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if d == nil {

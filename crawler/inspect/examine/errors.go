@@ -15,7 +15,8 @@ import (
 
 // The errors that callers tell apart, by the names under which they leave a child.
 var codes = map[string]error{
-	"not found": unpack.ErrNotFound, "bomb": unpack.ErrBomb, "too many": unpack.ErrTooMany, "encrypted": unpack.ErrEncrypted, "format": unpack.ErrFormat,
+	"not found": unpack.ErrNotFound, "bomb": unpack.ErrBomb, "too many": unpack.ErrTooMany, "encrypted": unpack.ErrEncrypted,
+	"format":    unpack.ErrFormat,
 	"too large": inspect.ErrTooLarge, "other tables": inspect.ErrOtherTables, "late": context.DeadlineExceeded, "ended": context.Canceled,
 }
 

@@ -1,5 +1,5 @@
-// Package extent finds out where and when the things are that tables are about: the box around their places, and the period
-// of their dates.
+// Package extent finds out where and when the things are that tables are about: the box around their places, and the
+// period of their dates.
 package extent
 
 import (
@@ -59,7 +59,8 @@ func Columns(p *csvprofile.Profile) (lat, lon int, ok bool) {
 // onEarth reports whether a range of degrees lies within a limit.
 func onEarth(low, high, limit float64) bool { return -limit <= low && low <= high && high <= limit }
 
-// rangeOf returns the minimum and the maximum of all columns for which is returns true, of those that lie within a limit.
+// rangeOf returns the minimum and the maximum of all columns for which is returns true, of those that lie within a
+// limit.
 func rangeOf(p *csvprofile.Profile, is func(*csvprofile.Profile, csvprofile.Column) bool, limit float64) (r [2]float64, ok bool) {
 	for _, c := range p.Columns {
 		if !is(p, c) {
@@ -78,14 +79,15 @@ func rangeOf(p *csvprofile.Profile, is func(*csvprofile.Profile, csvprofile.Colu
 	return r, ok
 }
 
-// isLatitude reports whether a column has latitudes: it was recognised as such and its name means nothing else, or it is
-// the y of a table about places.
+// isLatitude reports whether a column has latitudes: it was recognised as such and its name means nothing else, or it
+// is the y of a table about places.
 func isLatitude(p *csvprofile.Profile, c csvprofile.Column) bool {
 	return c.Class == arc.Latitude && !isMotion(c) && (!hasWord(c.Name, "breite") || precise(c)) || isCoordinate(p, c, "y")
 }
 
 func isLongitude(p *csvprofile.Profile, c csvprofile.Column) bool {
-	return c.Class == arc.Longitude && !isMotion(c) && (!hasWord(c.Name, "länge", "laenge", "long") || precise(c)) || isCoordinate(p, c, "x")
+	return c.Class == arc.Longitude && !isMotion(c) && (!hasWord(c.Name, "länge", "laenge", "long") || precise(c)) ||
+		isCoordinate(p, c, "x")
 }
 
 // isMotion reports whether a column has lateral and longitudinal movements, or lengths, rather than degrees.

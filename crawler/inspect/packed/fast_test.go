@@ -90,10 +90,14 @@ func TestAllThatIsInsideAVersionIsParsedAsEncodingJSONParsesIt(t *testing.T) {
 func TestATextOfAnotherFormIsLeftToEncodingJSON(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		``, `null`, ` {}`, `{} `, `{"more":true,"more":true}`, `{"faults":[],"more":true}`, `{"More":true}`, `{"more":1}`, `{"other":1}`, `{"m\u006fre":true}`,
-		`{"columnsOmitted":01}`, `{"columnsOmitted":1.0}`, `{"columnsOmitted":1e0}`, `{"columnsOmitted":1234567890123456789}`, `{"columnsOmitted":-}`, `{"columnsOmitted":}`,
-		`{"tables":null}`, `{"tables":[null]}`, `{"faults":["` + "\xff" + `"]}`, `{"faults":["` + "\n" + `"]}`, `{"faults":[],}`, `{"faults":[1,]}`, `{"faults":["\x"]}`,
-		`{"rdf":{"profile":1}}}`, `{"rdf":[}`, `{"tables":[{"columns":[{"mean":.5}]}]}`, `{"tables":[{"columns":[{"mean":0x1p-2}]}]}`, `{"tables":[{"columns":[{"mean":1e999}]}]}`,
+		``, `null`, ` {}`, `{} `, `{"more":true,"more":true}`, `{"faults":[],"more":true}`, `{"More":true}`, `{"more":1}`, `{"other":1}`,
+		`{"m\u006fre":true}`,
+		`{"columnsOmitted":01}`, `{"columnsOmitted":1.0}`, `{"columnsOmitted":1e0}`, `{"columnsOmitted":1234567890123456789}`,
+		`{"columnsOmitted":-}`, `{"columnsOmitted":}`,
+		`{"tables":null}`, `{"tables":[null]}`, `{"faults":["` + "\xff" + `"]}`, `{"faults":["` + "\n" + `"]}`, `{"faults":[],}`,
+		`{"faults":[1,]}`, `{"faults":["\x"]}`,
+		`{"rdf":{"profile":1}}}`, `{"rdf":[}`, `{"tables":[{"columns":[{"mean":.5}]}]}`, `{"tables":[{"columns":[{"mean":0x1p-2}]}]}`,
+		`{"tables":[{"columns":[{"mean":1e999}]}]}`,
 	} {
 		if in, ok := parseInside([]byte(text)); ok {
 			t.Errorf("%s was parsed: %+v", text, in)
@@ -112,7 +116,10 @@ func FuzzParseInside(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	f.Add([]byte(`{"tables":[{"profile":1,"dialect":{"header":false},"columns":[{"name":"\u003ca","mean":-0.5E+3,"top":[{"value":"","count":0}]}]}],"rdf":null,"period":{}}`))
+	f.Add(
+		[]byte(
+			`{"tables":[{"profile":1,"dialect":{"header":false},"columns":[{"name":"\u003ca","mean":-0.5E+3,"top":[{"value":"","count":0}` +
+				`]}]}],"rdf":null,"period":{}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, ok := parseInside(text)
 		if !ok {

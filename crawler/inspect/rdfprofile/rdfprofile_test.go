@@ -32,10 +32,12 @@ ex:b a foaf:Person ; foaf:name "B" .`)
 	if p.Triples != 5 || p.Subjects != 2 || p.Truncated || p.FaultCount != 0 {
 		t.Errorf("%+v", p)
 	}
-	if p.Predicates[0] != (Count{"http://www.w3.org/1999/02/22-rdf-syntax-ns#type", 2}) && p.Predicates[0] != (Count{"http://xmlns.com/foaf/0.1/name", 2}) {
+	if p.Predicates[0] != (Count{"http://www.w3.org/1999/02/22-rdf-syntax-ns#type", 2}) &&
+		p.Predicates[0] != (Count{"http://xmlns.com/foaf/0.1/name", 2}) {
 		t.Errorf("%+v", p.Predicates)
 	}
-	if !reflect.DeepEqual(p.Classes, []Count{{"http://xmlns.com/foaf/0.1/Person", 2}}) || p.Namespaces[0].IRI != "http://example.org/ns#" || p.Prefixes["foaf"] == "" {
+	if !reflect.DeepEqual(p.Classes, []Count{{"http://xmlns.com/foaf/0.1/Person", 2}}) || p.Namespaces[0].IRI != "http://example.org/ns#" ||
+		p.Prefixes["foaf"] == "" {
 		t.Errorf("%+v %+v %+v", p.Classes, p.Namespaces, p.Prefixes)
 	}
 }
@@ -50,7 +52,9 @@ func TestFaultsAreToldWithTheirPlace(t *testing.T) {
 
 func TestGraphsAreCounted(t *testing.T) {
 	t.Parallel()
-	if p := profiled(t, "application/n-quads", "<http://a/s> <http://a/p> <http://a/o> <http://a/g> .\n<http://a/s> <http://a/p> <http://a/o> <http://a/h> .\n"); p.Graphs != 2 || p.Triples != 2 {
+	if p := profiled(t, "application/n-quads",
+		"<http://a/s> <http://a/p> <http://a/o> <http://a/g> .\n<http://a/s> <http://a/p> <http://a/o> <http://a/h> .\n"); p.Graphs != 2 ||
+		p.Triples != 2 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -75,7 +79,8 @@ func TestReadersAndContextsEndReading(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Read(ctx, strings.NewReader(strings.Repeat("<http://a/s> <http://a/p> \"x\" .\n", 10000)), "application/n-triples", Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := Read(ctx, strings.NewReader(strings.Repeat("<http://a/s> <http://a/p> \"x\" .\n", 10000)), "application/n-triples",
+		Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := Read(context.Background(), strings.NewReader(""), "text/csv", Options{}); err == nil {

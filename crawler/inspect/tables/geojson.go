@@ -46,7 +46,8 @@ func (f *features) locateLong(geoJSON string) {
 		Type        string
 		Coordinates boxOf
 	}
-	if json.Unmarshal([]byte(geoJSON), &head) != nil || !head.Coordinates.some || !strings.Contains(" Point MultiPoint LineString MultiLineString Polygon MultiPolygon ", " "+head.Type+" ") {
+	if json.Unmarshal([]byte(geoJSON), &head) != nil || !head.Coordinates.some ||
+		!strings.Contains(" Point MultiPoint LineString MultiLineString Polygon MultiPolygon ", " "+head.Type+" ") {
 		return
 	}
 	f.geometries.AddBox(head.Type, head.Coordinates.box)
@@ -87,8 +88,8 @@ func (b *boxOf) UnmarshalJSON(text []byte) error {
 	}
 }
 
-// locate adds what is known of geometries to the profile of their table. system is the reference system that the document
-// names, "" if it names none: it is WGS 84 then, unless the coordinates cannot be.
+// locate adds what is known of geometries to the profile of their table. system is the reference system that the
+// document names, "" if it names none: it is WGS 84 then, unless the coordinates cannot be.
 func locate(p *csvprofile.Profile, geometries *source.Summary, system string) {
 	if geometries.Count() == 0 {
 		return

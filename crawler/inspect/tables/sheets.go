@@ -28,8 +28,9 @@ func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, erro
 	if err := checkRows(ctx, z, o.MaxUnpack); err != nil {
 		return nil, err
 	}
-	book, err := excelize.OpenReader(io.NewSectionReader(in.Body, 0, in.Size), excelize.Options{UnzipSizeLimit: o.MaxUnpack, UnzipXMLSizeLimit: min(16<<20, o.MaxUnpack), TmpDir: in.TempDir,
-		ShortDatePattern: "yyyy-mm-dd", LongDatePattern: "yyyy-mm-dd", LongTimePattern: "hh:mm:ss"})
+	book, err := excelize.OpenReader(io.NewSectionReader(in.Body, 0, in.Size),
+		excelize.Options{UnzipSizeLimit: o.MaxUnpack, UnzipXMLSizeLimit: min(16<<20, o.MaxUnpack), TmpDir: in.TempDir,
+			ShortDatePattern: "yyyy-mm-dd", LongDatePattern: "yyyy-mm-dd", LongTimePattern: "hh:mm:ss"})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
 	}

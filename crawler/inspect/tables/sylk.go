@@ -53,12 +53,14 @@ func (g *grid) profile(ctx context.Context, o Options) ([]*csvprofile.Profile, e
 		return g.rows[at-1], nil
 	}, nil, o)
 	if g.full && len(found) > 0 {
-		found[len(found)-1].Note("cells beyond the limits of %d rows and %d columns, or of %d cells, are left out", gridRows, gridColumns, gridCells)
+		found[len(found)-1].Note("cells beyond the limits of %d rows and %d columns, or of %d cells, are left out", gridRows, gridColumns,
+			gridCells)
 	}
 	return found, err
 }
 
-// sylk reads a sheet in Microsoft's symbolic links: records of fields, of which C has a cell, F formats, P number formats.
+// sylk reads a sheet in Microsoft's symbolic links: records of fields, of which C has a cell, F formats, P number
+// formats.
 func sylk(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	if in.Size > o.MaxBytes {
 		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)
@@ -142,8 +144,8 @@ func sylkValue(value string, book *xlsWorkbook, style uint16) string {
 	return value
 }
 
-// dif reads a sheet in the data interchange format: a header, and then two lines for each cell. Its tuples are rows, as all
-// programs but the first have them.
+// dif reads a sheet in the data interchange format: a header, and then two lines for each cell. Its tuples are rows, as
+// all programs but the first have them.
 func dif(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
 	if in.Size > o.MaxBytes {
 		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)

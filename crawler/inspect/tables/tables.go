@@ -1,6 +1,6 @@
-// Package tables profiles the tables in files that are not delimited text: sheets of XLSX, XLS, ODS, SYLK and DIF, JSON arrays of
-// objects or rows, NDJSON, GeoJSON features, lists of records in XML, tables in HTML, columns of fixed width, and those of
-// the families of formats in the packages below it.
+// Package tables profiles the tables in files that are not delimited text: sheets of XLSX, XLS, ODS, SYLK and DIF, JSON
+// arrays of objects or rows, NDJSON, GeoJSON features, lists of records in XML, tables in HTML, columns of fixed width,
+// and those of the families of formats in the packages below it.
 //
 // Read finds the tables of a file and returns a csvprofile.Profile for each. Files are hostile input: sizes, rows and
 // tables are limited, a decoder that panics returns an error, and a table that is cut off is marked as truncated.
@@ -57,7 +57,8 @@ func readerOf(mediaType string) source.Reader {
 		return gml
 	case "text/html", "application/xhtml+xml":
 		return htmlTables
-	case "application/vnd.openxmlformats-officedocument.wordprocessingml.document", "application/vnd.openxmlformats-officedocument.wordprocessingml.template",
+	case "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+		"application/vnd.openxmlformats-officedocument.wordprocessingml.template",
 		"application/vnd.ms-word.document.macroenabled.12", "application/vnd.ms-word.template.macroenabled.12":
 		return wordTables
 	case "application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.text-template":

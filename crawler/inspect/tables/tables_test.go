@@ -22,7 +22,8 @@ import (
 
 func read(t testing.TB, mediaType string, data []byte) []*csvprofile.Profile {
 	t.Helper()
-	found, err := Read(context.Background(), Input{Type: mediaType, Size: int64(len(data)), Body: bytes.NewReader(data), TempDir: t.TempDir()}, Options{})
+	found, err := Read(context.Background(),
+		Input{Type: mediaType, Size: int64(len(data)), Body: bytes.NewReader(data), TempDir: t.TempDir()}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,8 @@ func TestSheetsOfXLSXAreTables(t *testing.T) {
 	t.Parallel()
 	book := excelize.NewFile()
 	book.SetSheetName("Sheet1", "towns")
-	for i, row := range [][]any{{"Population", nil, nil}, {"name", "people", "share"}, {"Wien", 1911191, 0.5}, {"Graz", 291072, 0.25}, {"Linz", 206595, 0.125}} {
+	for i, row := range [][]any{{"Population", nil, nil}, {"name", "people", "share"}, {"Wien", 1911191, 0.5}, {"Graz", 291072, 0.25},
+		{"Linz", 206595, 0.125}} {
 		book.SetSheetRow("towns", fmt.Sprintf("A%d", i+1), &row)
 	}
 	book.NewSheet("empty")
@@ -54,7 +56,8 @@ func TestSheetsOfXLSXAreTables(t *testing.T) {
 	if err := book.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	if got := summary(read(t, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", b.Bytes())); got != "towns: 3; name string, people integer, share decimal" {
+	if got := summary(read(t, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		b.Bytes())); got != "towns: 3; name string, people integer, share decimal" {
 		t.Error(got)
 	}
 }
@@ -71,7 +74,8 @@ func TestSheetsOfODSAreTables(t *testing.T) {
 	w, _ := z.Create("content.xml")
 	io.WriteString(w, content)
 	z.Close()
-	if got := summary(read(t, "application/vnd.oasis.opendocument.spreadsheet", b.Bytes())); got != "S: 2; name string, n decimal, day date" {
+	if got := summary(read(t, "application/vnd.oasis.opendocument.spreadsheet",
+		b.Bytes())); got != "S: 2; name string, n decimal, day date" {
 		t.Error(got)
 	}
 }
@@ -81,7 +85,8 @@ func TestArraysOfObjectsInJSONAreTables(t *testing.T) {
 	for in, want := range map[string]string{
 		`[{"a":1,"b":"x"},{"a":2,"c":{"d":true}}]`:                  ": 2; a integer, b string, c.d boolean",
 		`{"meta":{"n":2},"result":{"records":[{"id":1},{"id":2}]}}`: "result.records: 2; id integer",
-		`{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"name":"x"}}]}`: "features: 1; type string, geometry string, name string",
+		`{"type":"FeatureCollection","features":[{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2]},"properties":{"name":"` +
+			`x"}}]}`: "features: 1; type string, geometry string, name string",
 		`[1,2,3]`:                         "",
 		`{"a":[{"x":1}],"b":[{"y":"z"}]}`: "a: 1; x integer | b: 1; y string",
 	} {
@@ -89,7 +94,8 @@ func TestArraysOfObjectsInJSONAreTables(t *testing.T) {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}
 	}
-	if got := summary(read(t, "application/x-ndjson", []byte("{\"a\":1}\n\n{\"a\":2,\"b\":null}\nbroken\n"))); got != ": 2; a integer, b string" {
+	if got := summary(read(t, "application/x-ndjson",
+		[]byte("{\"a\":1}\n\n{\"a\":2,\"b\":null}\nbroken\n"))); got != ": 2; a integer, b string" {
 		t.Error(got)
 	}
 }
@@ -131,7 +137,8 @@ func TestParquetFilesAreTables(t *testing.T) {
 	}
 	w.Close()
 	got := read(t, "application/vnd.apache.parquet", b.Bytes())
-	if s := summary(got); !strings.HasPrefix(s, ": 2; name string, n integer, x decimal, day date, tags") || got[0].Columns[3].Min != "2020-01-31" {
+	if s := summary(got); !strings.HasPrefix(s, ": 2; name string, n integer, x decimal, day date, tags") ||
+		got[0].Columns[3].Min != "2020-01-31" {
 		t.Error(s, got[0].Columns[3].Min)
 	}
 }
@@ -151,7 +158,8 @@ func TestColumnsOfFixedWidthAreTables(t *testing.T) {
 
 func TestFilesThatAreNotWhatTheySayGiveErrors(t *testing.T) {
 	t.Parallel()
-	for _, mt := range []string{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "application/vnd.ms-excel", "application/vnd.oasis.opendocument.spreadsheet",
+	for _, mt := range []string{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "application/vnd.ms-excel",
+		"application/vnd.oasis.opendocument.spreadsheet",
 		"application/vnd.apache.parquet", "image/png"} {
 		_, err := Read(context.Background(), Input{Type: mt, Size: 4, Body: strings.NewReader("junk")}, Options{})
 		if !errors.Is(err, ErrFormat) {
@@ -163,7 +171,8 @@ func TestFilesThatAreNotWhatTheySayGiveErrors(t *testing.T) {
 func TestRowsAreLimited(t *testing.T) {
 	t.Parallel()
 	in := "[" + strings.Repeat(`{"a":1},`, 999) + `{"a":1}]`
-	found, err := Read(context.Background(), Input{Type: "application/json", Size: int64(len(in)), Body: strings.NewReader(in)}, Options{MaxRows: 100})
+	found, err := Read(context.Background(), Input{Type: "application/json", Size: int64(len(in)), Body: strings.NewReader(in)},
+		Options{MaxRows: 100})
 	if err != nil || len(found) != 1 || !found[0].Truncated || found[0].Rows != 100 {
 		t.Errorf("%v, %v", summary(found), err)
 	}
@@ -173,7 +182,8 @@ func TestRowsAreLimited(t *testing.T) {
 func TestThirdPartyBooksAreRead(t *testing.T) {
 	t.Parallel()
 	dir := shared.Data(t, "mime")
-	types := map[string]string{".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xls": "application/vnd.ms-excel", ".ods": "application/vnd.oasis.opendocument.spreadsheet"}
+	types := map[string]string{".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		".xls": "application/vnd.ms-excel", ".ods": "application/vnd.oasis.opendocument.spreadsheet"}
 	read, of := 0, 0
 	for ext, mt := range types {
 		files, _ := filepath.Glob(filepath.Join(dir, "*", ext[1:], "*"+ext))
@@ -183,7 +193,8 @@ func TestThirdPartyBooksAreRead(t *testing.T) {
 				t.Fatal(err)
 			}
 			of++
-			found, err := Read(context.Background(), Input{Type: mt, Size: int64(len(b)), Body: bytes.NewReader(b), TempDir: t.TempDir()}, Options{})
+			found, err := Read(context.Background(), Input{Type: mt, Size: int64(len(b)), Body: bytes.NewReader(b), TempDir: t.TempDir()},
+				Options{})
 			if err == nil {
 				read++
 			}
@@ -203,7 +214,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(uint8(4), []byte("PK\x03\x04"))
 	f.Add(uint8(5), []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"))
 	f.Add(uint8(6), []byte("PAR1PAR1"))
-	types := []string{"application/json", "application/x-ndjson", "application/xml", "text/html", "application/vnd.oasis.opendocument.spreadsheet",
+	types := []string{"application/json", "application/x-ndjson", "application/xml", "text/html",
+		"application/vnd.oasis.opendocument.spreadsheet",
 		"application/vnd.ms-excel", "application/vnd.apache.parquet"}
 	f.Fuzz(func(t *testing.T, kind uint8, data []byte) {
 		in := Input{Type: types[int(kind)%len(types)], Size: int64(len(data)), Body: bytes.NewReader(data)}

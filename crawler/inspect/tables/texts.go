@@ -136,7 +136,8 @@ func (s *textScan) write(text string) {
 
 // textTables profiles the tables of one part of a package. start handles elements; ends are the names of tables and of
 // cells; only text in elements of a name counts, all if it is "".
-func textTables(ctx context.Context, in Input, o Options, part string, start func(*textScan, xml.StartElement), table, cell map[string]bool, text string) ([]*csvprofile.Profile, error) {
+func textTables(ctx context.Context, in Input, o Options, part string, start func(*textScan, xml.StartElement), table, cell map[string]bool,
+	text string) ([]*csvprofile.Profile, error) {
 	z, err := zip.NewReader(in.Body, in.Size)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrFormat, err)

@@ -97,12 +97,14 @@ const notebookText = `{"nbformat":4,"nbformat_minor":5,"metadata":{},"cells":[{"
 
 func TestNotebooks(t *testing.T) {
 	t.Parallel()
-	want := "cells: cell|type|execution count|source|outputs\n1|markdown||# Title\ntext|\n2|code|7|df|1\noutput of cell 2: _col.1|a\n0|1\n1|5\n"
+	want := "cells: cell|type|execution count|source|outputs\n1|markdown||# Title\ntext|\n2|code|7|df|1\noutput of cell 2: " +
+		"_col.1|a\n0|1\n1|5\n"
 	if got := shownTables(t, "application/x-ipynb+json", []byte(notebookText)); got != want {
 		t.Errorf("%s", got)
 	}
 	old := `{"nbformat":3,"worksheets":[{"cells":[{"cell_type":"code","prompt_number":1,"input":["x"],"outputs":[]}]}]}`
-	if got := shownTables(t, "application/x-ipynb+json", []byte(old)); got != "cells: cell|type|execution count|source|outputs\n1|code|1|x|0\n" {
+	if got := shownTables(t, "application/x-ipynb+json",
+		[]byte(old)); got != "cells: cell|type|execution count|source|outputs\n1|code|1|x|0\n" {
 		t.Errorf("version 3: %s", got)
 	}
 }
@@ -110,10 +112,12 @@ func TestNotebooks(t *testing.T) {
 func TestDamagedTexts(t *testing.T) {
 	t.Parallel()
 	for mediaType, raw := range map[string][]byte{
-		docx: package1(t, "word/document.xml", docxText), odt: package1(t, "content.xml", odtText), "text/html": []byte(htmlText), "application/x-ipynb+json": []byte(notebookText),
+		docx: package1(t, "word/document.xml", docxText), odt: package1(t, "content.xml", odtText), "text/html": []byte(htmlText),
+		"application/x-ipynb+json": []byte(notebookText),
 	} {
 		try := func(what string, raw []byte) {
-			_, err := Read(context.WithoutCancel(t.Context()), Input{Type: mediaType, Size: int64(len(raw)), Body: bytes.NewReader(raw)}, Options{})
+			_, err := Read(context.WithoutCancel(t.Context()), Input{Type: mediaType, Size: int64(len(raw)), Body: bytes.NewReader(raw)},
+				Options{})
 			if err != nil && !errors.Is(err, ErrFormat) {
 				t.Errorf("%s %s: %v", mediaType, what, err)
 			}
@@ -132,7 +136,8 @@ func TestDamagedTexts(t *testing.T) {
 		t.Errorf("an empty file: %v", err)
 	}
 	raw := package1(t, "word/document.xml", deep)
-	if _, err := Read(t.Context(), Input{Type: docx, Size: int64(len(raw)), Body: bytes.NewReader(raw)}, Options{}); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "nested too deeply") {
+	if _, err := Read(t.Context(), Input{Type: docx, Size: int64(len(raw)), Body: bytes.NewReader(raw)}, Options{}); !errors.Is(err,
+		ErrFormat) || !strings.Contains(err.Error(), "nested too deeply") {
 		t.Errorf("deep tables: %v", err)
 	}
 }

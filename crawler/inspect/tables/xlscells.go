@@ -164,7 +164,8 @@ func (w *xlsWorkbook) number(x float64, style uint16) string {
 	if days < 61 && w.from == 0 {
 		days++ // Excel has a 29 February 1900
 	}
-	at := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC).Add(time.Duration(math.Round(math.Mod(days, 1)*86400))*time.Second).AddDate(0, 0, int(days))
+	at := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC).Add(time.Duration(math.Round(math.Mod(days, 1)*86400))*time.Second).AddDate(0, 0,
+		int(days))
 	clock := at.Format("15:04:05")
 	switch {
 	case parts == clockPart && x < 1:

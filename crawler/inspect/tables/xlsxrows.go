@@ -16,9 +16,9 @@ import (
 // 18.3.1.73), and some more for files that are not exact.
 const maxRowCells = 20_000
 
-// checkRows refuses workbooks with a row of more than maxRowCells cells, before a decoder reads them. excelize returns a row
-// whole, and takes rows whose numbers do not rise for one: 70 kB of them took gigabytes, and the time of a visit could not end
-// it. Which parts are sheets is for the decoder to say, so all are looked at.
+// checkRows refuses workbooks with a row of more than maxRowCells cells, before a decoder reads them. excelize returns
+// a row whole, and takes rows whose numbers do not rise for one: 70 kB of them took gigabytes, and the time of a visit
+// could not end it. Which parts are sheets is for the decoder to say, so all are looked at.
 func checkRows(ctx context.Context, z *zip.Reader, max int64) error {
 	for _, f := range z.File {
 		part, err := f.Open()
@@ -213,7 +213,8 @@ func (s *rowScan) skipThrough(end string) error {
 // asciiCharset refuses encodings in which markup is not what its bytes say, and which checkRows could not look into.
 func asciiCharset(fallback func(string, io.Reader) (io.Reader, error)) func(string, io.Reader) (io.Reader, error) {
 	return func(label string, in io.Reader) (io.Reader, error) {
-		for _, prefix := range []string{"utf-8", "utf8", "us-ascii", "ascii", "iso-8859", "latin", "windows-125", "koi8", "gb", "shift", "euc", "big5"} {
+		for _, prefix := range []string{"utf-8", "utf8", "us-ascii", "ascii", "iso-8859", "latin", "windows-125", "koi8", "gb", "shift",
+			"euc", "big5"} {
 			if strings.HasPrefix(strings.ToLower(strings.TrimSpace(label)), prefix) {
 				return fallback(label, in)
 			}

@@ -23,8 +23,9 @@ func TestRowsOfASheetThatADecoderWouldJoinAreCounted(t *testing.T) {
 		sheet string
 		wide  bool
 	}{
-		"rows that rise":                       {rising(`<row r="%d"><c><v>1</v></c><c/></row>`), false},
-		"rows that rise, with a prefix":        {rising(`<verylongprefix:row spans='1:2' x:r = '%d' ><c r="A>"/><c/></verylongprefix:row>`), false},
+		"rows that rise": {rising(`<row r="%d"><c><v>1</v></c><c/></row>`), false},
+		"rows that rise, with a prefix": {rising(`<verylongprefix:row spans='1:2' x:r = '%d' ><c r="A>"/><c/></verylongprefix:row>`),
+			false},
 		"rows without numbers":                 {many(`<row><c/><c/></row>`), false},
 		"chains of calculations":               {many(`<c r="A1"/><c/>`), false},
 		"the same row again and again":         {many(`<row r="1"><c/><c/></row>`), true},
@@ -37,7 +38,8 @@ func TestRowsOfASheetThatADecoderWouldJoinAreCounted(t *testing.T) {
 		"rises in CDATA":                       {rising(`<row r="1"><c/><c/></row><![CDATA[ ] <row r="%d"> ]]>`), true},
 		"rises in instructions":                {rising(`<row r="1"><c/><c/></row><?x <row r="%d"> ?>`), true},
 		"rises in directives":                  {rising(`<row r="1"><c/><c/></row><!x "><row r='%d'>">`), true},
-		"rises in long attributes":             {rising(`<row r="1"><c/><c/></row><row x="` + strings.Repeat("x", 5000) + `" y="%d"/>`), true},
+		"rises in long attributes": {rising(`<row r="1"><c/><c/></row><row x="` + strings.Repeat("x", 5000) + `" y="%d"/>`),
+			true},
 	} {
 		s := rowScan{in: bufio.NewReaderSize(strings.NewReader("<sheetData>"+c.sheet), 64)}
 		if err := s.run(t.Context()); errors.Is(err, errWideRow) != c.wide {
@@ -50,7 +52,8 @@ func TestARowOfAnOpenDocumentHasNoMoreCellsThanPrograms(t *testing.T) {
 	t.Parallel()
 	empty := `<table:table-cell table:number-columns-repeated="1000"/>`
 	value := `<table:table-cell><text:p>x</text:p></table:table-cell>`
-	dec := xml.NewDecoder(strings.NewReader(`<table:table-row>` + strings.Repeat(empty, 20_000) + strings.Repeat(value, 3) + `</table:table-row>`))
+	dec := xml.NewDecoder(strings.NewReader(`<table:table-row>` + strings.Repeat(empty, 20_000) + strings.Repeat(value, 3) +
+		`</table:table-row>`))
 	dec.Strict = false
 	if _, err := dec.RawToken(); err != nil {
 		t.Fatal(err)

@@ -84,7 +84,8 @@ func unicodePath(f *zip.File) string {
 		if e = e[4:]; n > len(e) {
 			return ""
 		}
-		if d := e[:n]; id == 0x7075 && n > 5 && d[0] == 1 && binary.LittleEndian.Uint32(d[1:]) == crc32.ChecksumIEEE([]byte(f.Name)) && utf8.Valid(d[5:]) {
+		if d := e[:n]; id == 0x7075 && n > 5 && d[0] == 1 && binary.LittleEndian.Uint32(d[1:]) == crc32.ChecksumIEEE([]byte(f.Name)) &&
+			utf8.Valid(d[5:]) {
 			return string(d[5:])
 		}
 		e = e[n:]

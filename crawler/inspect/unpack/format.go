@@ -30,7 +30,8 @@ const maxDictionary = 256 << 20
 func formatOf(mediaType string) format {
 	t, _, _ := strings.Cut(strings.ToLower(mediaType), ";")
 	switch t = strings.TrimSpace(t); t {
-	case "application/zip", "application/x-zip-compressed", "application/vnd.google-earth.kmz", "application/epub+zip", "application/java-archive",
+	case "application/zip", "application/x-zip-compressed", "application/vnd.google-earth.kmz", "application/epub+zip",
+		"application/java-archive",
 		"application/x-zip":
 		return zipFile
 	case "application/x-tar", "application/x-gtar":
@@ -92,7 +93,8 @@ func isTar(b []byte) bool {
 // mayBePacked reports whether the name of a member is one of an archive or compressed file.
 func mayBePacked(p string) bool {
 	switch strings.ToLower(path.Ext(p)) {
-	case ".zip", ".kmz", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar", ".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4", ".z":
+	case ".zip", ".kmz", ".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tzst", ".7z", ".rar", ".gz", ".bz2", ".xz", ".lzma", ".zst", ".lz4",
+		".z":
 		return true
 	}
 	return false

@@ -128,7 +128,8 @@ func TestMembersOfMembersAreWalkedToADepth(t *testing.T) {
 	data := tarOf(t, "in/a.zip", string(inner), "plain.txt", "p")
 	got, err := listing(t, gzipOf(t, string(data)), "", Limits{})
 	want := []string{"in/a.zip", "in/a.zip/b.csv=" + text, "in/a.zip/deep.zip", "in/a.zip/deep.zip/c.csv=c"}
-	if err != nil || len(got) != 6 || !slices.Equal(got[:4], want) || !strings.HasPrefix(got[4], "in/a.zip/deep.zip/deeper.zip=PK") || got[5] != "plain.txt=p" {
+	if err != nil || len(got) != 6 || !slices.Equal(got[:4], want) || !strings.HasPrefix(got[4], "in/a.zip/deep.zip/deeper.zip=PK") ||
+		got[5] != "plain.txt=p" {
 		t.Fatalf("got %q, %v", got, err)
 	}
 }
@@ -226,15 +227,16 @@ func TestTarsOfTrickstersHoldOnlyHarmlessFiles(t *testing.T) {
 func TestBrokenArchivesAreErrors(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string]string{
-		"7z with a header far away": "7z\xbc\xaf\x27\x1c\x00\x04\x8d\x9b\xd5\x0f\xff\xff\xff\xff\xff\xff\xff\x7f\x10\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00",
-		"7z cut off":                "7z\xbc\xaf\x27\x1c\x00\x04",
-		"rar cut off":               "Rar!\x1a\x07\x01\x00\x33\x92",
-		"rar 4 with a bad block":    "Rar!\x1a\x07\x00\xcf\x90\x73\x00\x00\x0d\x00\x00\x00\x00\x00\x00\x00\xff\xff\x74\x20\x90\xff\xff",
-		"zip cut off":               string(zipOf(t, "a", strings.Repeat("text ", 1000))[:60]),
-		"gzip cut off":              string(gzipOf(t, strings.Repeat("text ", 1000))[:15]),
-		"tar cut off":               string(tarOf(t, "a.txt", strings.Repeat("text ", 1000))[:700]),
-		"xz with nothing in it":     "\xFD7zXZ\x00\x00\x04",
-		"zstd with a bad block":     "\x28\xB5\x2F\xFD\x04\x58\xff\xff\xff\xff",
+		"7z with a header far away": "7z\xbc\xaf\x27\x1c\x00\x04\x8d\x9b\xd5\x0f\xff\xff\xff\xff\xff\xff\xff\x7f\x10\x00\x00\x00\x00\x00" +
+			"\x00\x00\x00\x00\x00\x00",
+		"7z cut off":             "7z\xbc\xaf\x27\x1c\x00\x04",
+		"rar cut off":            "Rar!\x1a\x07\x01\x00\x33\x92",
+		"rar 4 with a bad block": "Rar!\x1a\x07\x00\xcf\x90\x73\x00\x00\x0d\x00\x00\x00\x00\x00\x00\x00\xff\xff\x74\x20\x90\xff\xff",
+		"zip cut off":            string(zipOf(t, "a", strings.Repeat("text ", 1000))[:60]),
+		"gzip cut off":           string(gzipOf(t, strings.Repeat("text ", 1000))[:15]),
+		"tar cut off":            string(tarOf(t, "a.txt", strings.Repeat("text ", 1000))[:700]),
+		"xz with nothing in it":  "\xFD7zXZ\x00\x00\x04",
+		"zstd with a bad block":  "\x28\xB5\x2F\xFD\x04\x58\xff\xff\xff\xff",
 	} {
 		members := 0
 		err := Walk(t.Context(), strings.NewReader(data), int64(len(data)), "", Limits{TempDir: t.TempDir()}, func(m Member) error {
@@ -256,7 +258,9 @@ func TestBrokenArchivesAreErrors(t *testing.T) {
 // testdata/t4.7z of github.com/bodgit/sevenzip (BSD 3-clause).
 func TestMembersThatAreEncryptedSayThatTheyAre(t *testing.T) {
 	t.Parallel()
-	b, err := base64.StdEncoding.DecodeString("N3q8ryccAAQZPwq/fQAAAAAAAAAgAAAAAAAAADfp0uy/yFjkFdadbTq6EDSfSOaTAACBMweuD87ysgwHsMPa919FipdTgilRmAEQAhLTPSSWedwNTLs1pIFAusGbXPphDu/LJSNENG45EQ990gX2H8aWbJqUvttxWjo0kngSGUx1uxodfPul72dl4+qZuzA/mOdWwQ4P3fgEgQAAABcGEAEJbQAHCwEAASMDAQEFXQAQAAAMdgoBVofKcwAA")
+	b, err := base64.StdEncoding.DecodeString(
+		"N3q8ryccAAQZPwq/fQAAAAAAAAAgAAAAAAAAADfp0uy/yFjkFdadbTq6EDSfSOaTAACBMweuD87ysgwHsMPa919FipdTgilRmAEQAhLTPSSWedwNTLs1pIFAusGbXPph" +
+			"Du/LJSNENG45EQ990gX2H8aWbJqUvttxWjo0kngSGUx1uxodfPul72dl4+qZuzA/mOdWwQ4P3fgEgQAAABcGEAEJbQAHCwEAASMDAQEFXQAQAAAMdgoBVofKcwAA")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,10 +286,12 @@ func TestExtractFindsOneMember(t *testing.T) {
 	t.Parallel()
 	data := zipOf(t, "a.csv", "1", "in.zip", string(zipOf(t, "b.csv", text)))
 	var b bytes.Buffer
-	if err := Extract(context.Background(), bytes.NewReader(data), int64(len(data)), "", "in.zip/b.csv", Limits{}, &b); err != nil || b.String() != text {
+	if err := Extract(context.Background(), bytes.NewReader(data), int64(len(data)), "", "in.zip/b.csv", Limits{}, &b); err != nil ||
+		b.String() != text {
 		t.Errorf("got %q, %v", b.String(), err)
 	}
-	if err := Extract(context.Background(), bytes.NewReader(data), int64(len(data)), "", "none", Limits{}, &b); !errors.Is(err, ErrNotFound) {
+	if err := Extract(context.Background(), bytes.NewReader(data), int64(len(data)), "", "none", Limits{}, &b); !errors.Is(err,
+		ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -383,7 +389,8 @@ func TestCompressRoundTripsLongTexts(t *testing.T) {
 
 func FuzzWalk(f *testing.F) {
 	t := &testing.T{}
-	for _, b := range [][]byte{zipOf(t, "a.csv", text), tarOf(t, "a", text), gzipOf(t, text), compress(text), []byte("Rar!\x1a\x07\x00"), []byte("7z\xbc\xaf\x27\x1c\x00\x04"), []byte("\xfd7zXZ\x00\x00\x04")} {
+	for _, b := range [][]byte{zipOf(t, "a.csv", text), tarOf(t, "a", text), gzipOf(t, text), compress(text), []byte("Rar!\x1a\x07\x00"),
+		[]byte("7z\xbc\xaf\x27\x1c\x00\x04"), []byte("\xfd7zXZ\x00\x00\x04")} {
 		f.Add(b)
 	}
 	dir := f.TempDir()

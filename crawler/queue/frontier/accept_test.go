@@ -55,7 +55,8 @@ func TestAFrontierOfAnotherFormatIsRefused(t *testing.T) {
 	if err := db.Update(t.Context(), func(txn *kv.Txn) error { return setCounter(txn, keyFormat, formatVersion+1) }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(db, Options{}); err == nil || !strings.Contains(err.Error(), "the frontier has format 2, and this program reads format 1") {
+	if _, err := New(db, Options{}); err == nil ||
+		!strings.Contains(err.Error(), "the frontier has format 2, and this program reads format 1") {
 		t.Error(err)
 	}
 }

@@ -10,15 +10,16 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// A pass over all URLs reads their records in the order in which they lie on the disk, by due time. (Each, in the order of
-// the keys, reads each of them in another place than the one before.)
+// A pass over all URLs reads their records in the order in which they lie on the disk, by due time. (Each, in the order
+// of the keys, reads each of them in another place than the one before.)
 
 // scanPage is how many records a pass reads at a time, so that no state of the database is held for long.
 const scanPage = 1000
 
-// EachByDue calls fn with every URL that is due at from or later, by due time; the zero time stands for all URLs, beginning
-// with those that are never due. It ends with the first error of fn, or when ctx ends. fn may keep the record, and change
-// the frontier; a URL that is moved to a later time meanwhile may be visited twice. Damaged records are skipped and logged.
+// EachByDue calls fn with every URL that is due at from or later, by due time; the zero time stands for all URLs,
+// beginning with those that are never due. It ends with the first error of fn, or when ctx ends. fn may keep the
+// record, and change the frontier; a URL that is moved to a later time meanwhile may be visited twice. Damaged records
+// are skipped and logged.
 func (f *Frontier) EachByDue(ctx context.Context, from, until time.Time, fn func(*URL) error) error {
 	start := recordKey(minTime, "")
 	if !from.IsZero() {
@@ -39,8 +40,8 @@ func (f *Frontier) EachByDue(ctx context.Context, from, until time.Time, fn func
 	return nil
 }
 
-// pageByDue returns the records from a key on, with due times until a time if that is not zero. next is the key of the next
-// page.
+// pageByDue returns the records from a key on, with due times until a time if that is not zero. next is the key of the
+// next page.
 func (f *Frontier) pageByDue(from []byte, until time.Time) (page []*URL, next []byte, more bool, err error) {
 	n := 0
 	err = f.db.View(func(txn *kv.Txn) error {

@@ -21,9 +21,10 @@ func (f *Frontier) latest(due time.Time) time.Time {
 	return due
 }
 
-// Straighten repairs what a clock that was ahead has left behind: no URL is due for longer than Options.MaxWait from now, and no
-// host is left alone for longer than maxHostWait. Visits that lie in the future are moved into the past, with the intervals between them kept, and
-// next, as in Replan, plans the URL again. It returns the number of URLs that it moved, and does nothing without MaxWait.
+// Straighten repairs what a clock that was ahead has left behind: no URL is due for longer than Options.MaxWait from
+// now, and no host is left alone for longer than maxHostWait. Visits that lie in the future are moved into the past,
+// with the intervals between them kept, and next, as in Replan, plans the URL again. It returns the number of URLs that
+// it moved, and does nothing without MaxWait.
 func (f *Frontier) Straighten(ctx context.Context, next func(*URL) (time.Time, string)) (moved int, err error) {
 	if f.opts.MaxWait <= 0 {
 		return 0, nil

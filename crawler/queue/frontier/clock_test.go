@@ -62,7 +62,9 @@ func TestAClockThatWasAheadStarvesNothing(t *testing.T) {
 	leased := 0
 	for l := lease(t, f); l != nil; l = lease(t, f) {
 		job, _ := l.Next()
-		if err := done(t, f, l, job, Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Unchanged}, NextDue: c.now.Add(10 * 365 * 24 * time.Hour)}); err != nil {
+		if err := done(t, f, l, job,
+			Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Unchanged},
+				NextDue: c.now.Add(10 * 365 * 24 * time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
 		leased++
@@ -94,7 +96,8 @@ func TestAClockThatWasSomeDaysAheadHoldsNoHost(t *testing.T) {
 			t.Fatal("the host is not leased")
 		}
 		job, _ := l.Next()
-		r := Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Unchanged}, NextDue: c.now.Add(24 * time.Hour), HostBackoff: wait, HostWait: "politeness"}
+		r := Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Unchanged}, NextDue: c.now.Add(24 * time.Hour), HostBackoff: wait,
+			HostWait: "politeness"}
 		if err := done(t, f, l, job, r); err != nil {
 			t.Fatal(err)
 		}

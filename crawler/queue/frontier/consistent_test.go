@@ -61,7 +61,9 @@ func inconsistency(f *Frontier) error {
 					return false, fmt.Errorf("%s: more from %d on, but %v", h.group, l.from, all[n])
 				}
 				if h.ready > max(all[0].due, h.opens(id.door), ms(f.opts.Now())) { // an overdue group is ready from when it was examined
-					return false, fmt.Errorf("%s is ready at %d, its first is due at %d, it waits until %d", h.group, h.ready, all[0].due, h.opens(id.door))
+					return false,
+						fmt.Errorf("%s is ready at %d, its first is due at %d, it waits until %d", h.group, h.ready, all[0].due,
+							h.opens(id.door))
 				}
 			}
 			for _, l := range h.lanes {
@@ -76,8 +78,10 @@ func inconsistency(f *Frontier) error {
 		}
 		for group, r := range f.window.records {
 			v, _, err := txn.Get(kv.SpaceHosts, readyKey(r.at, group))
-			if inside := (place{r.at, group}).compare(f.window.end) < 0; err != nil || !bytes.Equal(v, r.bytes) || !inside && f.leases[group] == nil {
-				return fmt.Errorf("the record of %s in memory is %x, on disk %x, leased: %v, %w", group, r.bytes, v, f.leases[group] != nil, err)
+			if inside := (place{r.at, group}).compare(f.window.end) < 0; err != nil || !bytes.Equal(v, r.bytes) || !inside &&
+				f.leases[group] == nil {
+				return fmt.Errorf("the record of %s in memory is %x, on disk %x, leased: %v, %w", group, r.bytes, v, f.leases[group] != nil,
+					err)
 			}
 		}
 		for _, p := range f.window.known {

@@ -119,7 +119,8 @@ func crawlUntilKilled(dir string) {
 		}
 		for j, ok := l.Next(); ok; j, ok = l.Next() {
 			die(db.Update(ctx, func(txn *kv.Txn) error {
-				return f.Done(txn, l, j, Result{Visit: schedule.Visit{At: noon, Outcome: catalog.Archived, Changed: true}, NextDue: noon.Add(time.Hour)})
+				return f.Done(txn, l, j,
+					Result{Visit: schedule.Visit{At: noon, Outcome: catalog.Archived, Changed: true}, NextDue: noon.Add(time.Hour)})
 			}))
 			fmt.Println("visited", j.URL)
 		}

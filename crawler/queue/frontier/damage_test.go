@@ -75,7 +75,8 @@ func damage(t *rapid.T, db *kv.DB) string {
 				return err
 			}
 		case "stray":
-			key = append(slices.Clone(key[:rapid.IntRange(1, len(key)).Draw(t, "prefix")]), rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "rest")...)
+			key = append(slices.Clone(key[:rapid.IntRange(1, len(key)).Draw(t, "prefix")]),
+				rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "rest")...)
 			if strings.HasPrefix(string(key), "!") {
 				return nil
 			}
@@ -104,7 +105,8 @@ func crawlAll(t *rapid.T, f *Frontier, c *clock, visits int) (urls []string) {
 		}
 		for j, ok := l.Next(); ok; j, ok = l.Next() {
 			err := f.db.Update(context.Background(), func(txn *kv.Txn) error {
-				return f.Done(txn, l, j, Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Unchanged}, NextDue: c.now.Add(24 * time.Hour)})
+				return f.Done(txn, l, j,
+					Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Unchanged}, NextDue: c.now.Add(24 * time.Hour)})
 			})
 			if err != nil {
 				t.Fatalf("done %s: %v", j.URL, err)
@@ -131,7 +133,8 @@ func TestNoDamagedRecordStopsACrawlAndARepairPutsAllRight(t *testing.T) {
 		defer db.Close()
 		c, known := &clock{noon}, archived{}
 		reopen := func() *Frontier {
-			f, err := New(db, Options{Now: c.Now, LeaseJobs: rapid.IntRange(1, 4).Draw(t, "jobs"), Recall: known.recall, Everything: known.everything})
+			f, err := New(db, Options{Now: c.Now, LeaseJobs: rapid.IntRange(1, 4).Draw(t, "jobs"), Recall: known.recall,
+				Everything: known.everything})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,7 +178,8 @@ func TestNoDamagedRecordStopsACrawlAndARepairPutsAllRight(t *testing.T) {
 		if _, err := f.Hosts("", 0); err != nil {
 			t.Fatalf("after %q: %v", done, err)
 		}
-		if _, err := f.Replan(context.Background(), time.Time{}, func(u *URL) (time.Time, string) { return u.Due.Add(-time.Minute), "" }); err != nil {
+		if _, err := f.Replan(context.Background(), time.Time{},
+			func(u *URL) (time.Time, string) { return u.Due.Add(-time.Minute), "" }); err != nil {
 			t.Fatalf("after %q: %v", done, err)
 		}
 		if _, _, err := f.Pending(time.Minute); err != nil {
@@ -229,7 +233,9 @@ func TestADamagedHostRecordIsMadeAgainFromItsURLs(t *testing.T) {
 	for range 3 {
 		l := lease(t, f)
 		for j, ok := l.Next(); ok; j, ok = l.Next() {
-			if err := done(t, f, l, j, Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Archived, Changed: true}, NextDue: c.now.Add(time.Hour)}); err != nil {
+			if err := done(t, f, l, j,
+				Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Archived, Changed: true},
+					NextDue: c.now.Add(time.Hour)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -261,7 +267,8 @@ func TestADamagedHostRecordIsMadeAgainFromItsURLs(t *testing.T) {
 		}
 		for j, ok := l.Next(); ok; j, ok = l.Next() {
 			visited = append(visited, j.URL)
-			if err := done(t, f, l, j, Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Unchanged}, NextDue: c.now.Add(time.Hour)}); err != nil {
+			if err := done(t, f, l, j,
+				Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Unchanged}, NextDue: c.now.Add(time.Hour)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -281,7 +288,8 @@ func TestAURLThatNobodyKnowsAnyMoreIsNamedAndTheOthersAreVisited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := f.Check(t.Context(), false); err != nil || r.Found == 0 || r.Left != r.Found || r.Faults[0].Name != "http://(example,a,)/1" {
+	if r, err := f.Check(t.Context(), false); err != nil || r.Found == 0 || r.Left != r.Found ||
+		r.Faults[0].Name != "http://(example,a,)/1" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	r, err := f.Check(t.Context(), true)

@@ -46,8 +46,8 @@ type Prioritisation struct {
 	From, To float64
 }
 
-// PrioritiseIn changes the priorities of known URLs, inside a transaction. URLs that are unknown or malformed are skipped,
-// and those whose priority is not From, since an operator has set it, or another source.
+// PrioritiseIn changes the priorities of known URLs, inside a transaction. URLs that are unknown or malformed are
+// skipped, and those whose priority is not From, since an operator has set it, or another source.
 func (f *Frontier) PrioritiseIn(txn *kv.Txn, list ...Prioritisation) error {
 	b := f.newBatch(txn, f.opts.Now())
 	for _, p := range list {

@@ -19,16 +19,16 @@ type Result struct {
 	Why          string    // the schedule's reason
 	ETag         string    // of the content; "" keeps the previous one
 	LastModified string
-	// Unrelated says that the version before the visit was imported from another archive, so that the validators of the visit
-	// before are not those of its bytes, and prove no lie.
+	// Unrelated says that the version before the visit was imported from another archive, so that the validators of the
+	// visit before are not those of its bytes, and prove no lie.
 	Unrelated   bool
 	Accept      string        // what the server was asked for instead of Job.Accept, and is to be asked for from now on; "" for no change
 	Passing     bool          // a transient failure: counted, but not added to the history
 	Size        int64         // bytes of a new version
 	HostBackoff time.Duration // how long the group must not be asked; more than a Moment ends the lease
 	HostWait    string        // the reason
-	// DoorBackoff is how long URLs of the scheme, host and port of the visited one must not be asked for, 0 if they may be; more
-	// than a Moment ends the lease.
+	// DoorBackoff is how long URLs of the scheme, host and port of the visited one must not be asked for, 0 if they may
+	// be; more than a Moment ends the lease.
 	DoorBackoff time.Duration
 	DoorWait    string // the reason
 }
@@ -184,7 +184,8 @@ func (f *Frontier) record(txn *kv.Txn, l *Lease, job Job, r Result, over bool) e
 
 // record returns the record that the job was made of, as far as the job has it.
 func (j Job) record(group string) *URL {
-	return &URL{Key: j.Key, URL: j.URL, Format: j.Format, MediaType: j.MediaType, Accept: j.Accept, Period: j.Period, Group: group, Added: j.Added, Due: j.Due,
+	return &URL{Key: j.Key, URL: j.URL, Format: j.Format, MediaType: j.MediaType, Accept: j.Accept, Period: j.Period, Group: group,
+		Added: j.Added, Due: j.Due,
 		Priority: j.Priority, History: j.History, Fetches: j.Fetches, Errors: j.Errors, ETag: j.ETag, LastModified: j.LastModified}
 }
 
@@ -230,8 +231,8 @@ func (u *URL) setValidators(r Result) {
 	}
 }
 
-// SameValidators reports whether a server says of two responses that their bytes are the same: by the same entity tag, or by
-// the same time and no tag.
+// SameValidators reports whether a server says of two responses that their bytes are the same: by the same entity tag,
+// or by the same time and no tag.
 func SameValidators(etag, lastModified, etag2, lastModified2 string) bool {
 	return etag != "" && etag == etag2 || etag == "" && etag2 == "" && lastModified != "" && lastModified == lastModified2
 }
@@ -260,8 +261,8 @@ func (f *Frontier) Release(ctx context.Context, l *Lease, notBefore time.Time, w
 	return f.releaseWith(ctx, l, notBefore, func(h *host) { h.notBefore, h.wait = ms(notBefore), why })
 }
 
-// ReleaseDoor is Release if the URLs of one scheme, host and port must not be asked for, and others of the host may be. url is
-// one of them.
+// ReleaseDoor is Release if the URLs of one scheme, host and port must not be asked for, and others of the host may be.
+// url is one of them.
 func (f *Frontier) ReleaseDoor(ctx context.Context, l *Lease, url string, notBefore time.Time, why string) error {
 	return f.releaseWith(ctx, l, notBefore, func(h *host) { h.setDoor(doorOf(url), ms(notBefore), why) })
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A group is the URLs of one host and port, which share one connection. Behind it are doors, one for each scheme: port 21
-// says nothing about port 80. A door that is closed holds up its own URLs, and not those of the others.
+// A group is the URLs of one host and port, which share one connection. Behind it are doors, one for each scheme: port
+// 21 says nothing about port 80. A door that is closed holds up its own URLs, and not those of the others.
 
 // doorWait says until when a door of a group is closed, and why.
 type doorWait struct {

@@ -13,8 +13,8 @@ type LeaseOptions struct {
 	// Time is how long the lease lasts unless Extend is called, by the machine's clock; 0 for Options.LeaseTime. The
 	// context of such a lease has no deadline of its own: it ends when the lease is found to have ended.
 	Time time.Duration
-	// Pick, if not nil, returns those of the due jobs of a group that the caller can do; if there are none, the group is
-	// passed over. It must be quick, since it is called while nobody else can lease.
+	// Pick, if not nil, returns those of the due jobs of a group that the caller can do; if there are none, the group
+	// is passed over. It must be quick, since it is called while nobody else can lease.
 	Pick func(group string, jobs []Job) []Job
 }
 

@@ -55,8 +55,9 @@ type Options struct {
 	Log        *slog.Logger // nil discards logs
 	// Hold, if not nil, is called before every lease. While it returns a reason, no lease is granted.
 	Hold func() (why string)
-	// Refuses, if not nil, returns why a URL must not be visited: it is registered, and never due. "" if it may be visited.
-	// With count, the URL is refused now; without, the answer was known. It may be called inside a transaction.
+	// Refuses, if not nil, returns why a URL must not be visited: it is registered, and never due. "" if it may be
+	// visited. With count, the URL is refused now; without, the answer was known. It may be called inside a
+	// transaction.
 	Refuses func(u *URL, count bool) (why string)
 }
 
@@ -97,7 +98,8 @@ type Frontier struct {
 
 // New opens the frontier of a database. It fails on other formats than its own.
 func New(db *kv.DB, opts Options) (*Frontier, error) {
-	f := &Frontier{db: db, opts: opts.withDefaults(), leases: map[string]*Lease{}, wake: make(chan struct{}), window: newWindow(), writing: map[string]int{}}
+	f := &Frontier{db: db, opts: opts.withDefaults(), leases: map[string]*Lease{}, wake: make(chan struct{}), window: newWindow(),
+		writing: map[string]int{}}
 	if db.ReadOnly() {
 		return f, f.openReadOnly()
 	}
@@ -119,8 +121,9 @@ func New(db *kv.DB, opts Options) (*Frontier, error) {
 	return f, nil
 }
 
-// beginGeneration makes the epochs of this process's leases differ from those of all earlier ones. It is done before the first
-// lease and not at the opening: whoever may not write here after all has then written nothing. The caller holds leasing.
+// beginGeneration makes the epochs of this process's leases differ from those of all earlier ones. It is done before
+// the first lease and not at the opening: whoever may not write here after all has then written nothing. The caller
+// holds leasing.
 func (f *Frontier) beginGeneration(ctx context.Context) error {
 	f.mu.Lock()
 	begun := f.epoch > 0

@@ -88,7 +88,8 @@ func visitAll(t testing.TB, f *Frontier, now time.Time, again time.Duration) (vi
 	for l := lease(t, f); l != nil; l = lease(t, f) {
 		for j, ok := l.Next(); ok; j, ok = l.Next() {
 			visited = append(visited, j.URL)
-			err := done(t, f, l, j, Result{Visit: schedule.Visit{At: now, Outcome: catalog.Archived, Changed: true}, NextDue: now.Add(again)})
+			err := done(t, f, l, j,
+				Result{Visit: schedule.Visit{At: now, Outcome: catalog.Archived, Changed: true}, NextDue: now.Add(again)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +142,8 @@ func TestAVisitedURLIsDueAgainAtItsTime(t *testing.T) {
 		t.Fatalf("a day later %s", urlsOf(l))
 	}
 	j := l.Jobs[0]
-	if len(j.History) != 1 || !j.History[0].At.Equal(noon) || !j.History[0].Changed || j.History[0].Outcome != catalog.Archived || j.Fetches != 1 {
+	if len(j.History) != 1 || !j.History[0].At.Equal(noon) || !j.History[0].Changed || j.History[0].Outcome != catalog.Archived ||
+		j.Fetches != 1 {
 		t.Errorf("the history is %+v", j.History)
 	}
 }
@@ -183,7 +185,8 @@ func TestPriorityComesBeforeDueTime(t *testing.T) {
 	f, c := start(t)
 	add(t, f, "http://a.example/1")
 	c.now = c.now.Add(time.Hour)
-	if _, err := f.Add(t.Context(), catalog.Seed{URL: "http://a.example/2", Priority: 5}, catalog.Seed{URL: "http://a.example/3", Priority: -1}); err != nil {
+	if _, err := f.Add(t.Context(), catalog.Seed{URL: "http://a.example/2", Priority: 5},
+		catalog.Seed{URL: "http://a.example/3", Priority: -1}); err != nil {
 		t.Fatal(err)
 	}
 	high := 100.0
@@ -241,7 +244,8 @@ func TestAHostThatAsksForPeaceIsLeftAlone(t *testing.T) {
 	add(t, f, "http://a.example/1", "http://a.example/2")
 	l := lease(t, f)
 	j, _ := l.Next()
-	err := done(t, f, l, j, Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.RetryLater}, NextDue: c.now.Add(time.Hour), HostBackoff: time.Minute, HostWait: "retry-after"})
+	err := done(t, f, l, j, Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.RetryLater}, NextDue: c.now.Add(time.Hour),
+		HostBackoff: time.Minute, HostWait: "retry-after"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +256,8 @@ func TestAHostThatAsksForPeaceIsLeftAlone(t *testing.T) {
 		t.Errorf("leased %s", urlsOf(l))
 	}
 	info, ok, err := f.Host("a.example")
-	if err != nil || !ok || info.Wait != "retry-after" || !info.NotBefore.Equal(noon.Add(time.Minute)) || info.Due != 1 || info.Visits != 1 {
+	if err != nil || !ok || info.Wait != "retry-after" || !info.NotBefore.Equal(noon.Add(time.Minute)) || info.Due != 1 ||
+		info.Visits != 1 {
 		t.Errorf("the host is %+v, %v", info, err)
 	}
 	if p, at, err := f.Pending(2 * time.Minute); err != nil || !p || !at.Equal(noon.Add(time.Minute)) {
@@ -396,7 +401,8 @@ func TestListsArePaged(t *testing.T) {
 		t.Errorf("pages give %d URLs, want %d", len(got), len(want))
 	}
 	var ofHost []string
-	if err := f.Each(Filter{Group: "h07.example"}, "", 0, func(u *URL) error { ofHost = append(ofHost, u.URL); return nil }); err != nil || len(ofHost) != 2 {
+	if err := f.Each(Filter{Group: "h07.example"}, "", 0, func(u *URL) error { ofHost = append(ofHost, u.URL); return nil }); err != nil ||
+		len(ofHost) != 2 {
 		t.Errorf("one host: %v, %v", ofHost, err)
 	}
 	first, err := f.Hosts("", 10)

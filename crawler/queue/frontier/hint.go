@@ -62,10 +62,11 @@ func (f *Frontier) Hintable(hints []Hint, now time.Time, least time.Duration) (u
 	return useful, nil
 }
 
-// HintIn makes URLs due now that have changed, as hints say, at most max of them, for the reason why, in a transaction. If
-// periods is set, it also takes over the periods of URLs for which none is declared. Hints about URLs that are not known, or
-// that have not been visited yet, change nothing. It returns how many visits it brought forward.
-func (f *Frontier) HintIn(txn *kv.Txn, hints []Hint, now time.Time, least time.Duration, max int, periods bool, why string) (moved int, err error) {
+// HintIn makes URLs due now that have changed, as hints say, at most max of them, for the reason why, in a transaction.
+// If periods is set, it also takes over the periods of URLs for which none is declared. Hints about URLs that are not
+// known, or that have not been visited yet, change nothing. It returns how many visits it brought forward.
+func (f *Frontier) HintIn(txn *kv.Txn, hints []Hint, now time.Time, least time.Duration, max int, periods bool, why string) (moved int,
+	err error) {
 	b := f.newBatch(txn, now)
 	for _, h := range hints {
 		u, known, err := f.lookup(txn, h.URL)

@@ -206,8 +206,8 @@ func (h *host) updateReady(txn *kv.Txn, now int64) error {
 	return nil
 }
 
-// mostUrgent returns at most n due entries behind doors that are open at the time open, most urgent first. It may return
-// fewer than are due: usually those in the record.
+// mostUrgent returns at most n due entries behind doors that are open at the time open, most urgent first. It may
+// return fewer than are due: usually those in the record.
 func (h *host) mostUrgent(txn *kv.Txn, now, open int64, n int) (due []entry, err error) {
 	for first := 0; first < len(h.lanes) && len(due) < n; {
 		end := first + 1
@@ -227,7 +227,8 @@ func (h *host) mostUrgent(txn *kv.Txn, now, open int64, n int) (due []entry, err
 	return due[:min(n, len(due))], nil
 }
 
-// dueOf returns due entries of the lanes of one band in order, those of each up to most, and whether no others are omitted.
+// dueOf returns due entries of the lanes of one band in order, those of each up to most, and whether no others are
+// omitted.
 func (h *host) dueOf(txn *kv.Txn, lanes []lane, now, open int64, most int) (due []entry, whole bool, err error) {
 	until := entry{due: maxTime} // entries of a lane that the record omits follow it
 	whole = true

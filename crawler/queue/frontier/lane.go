@@ -18,8 +18,8 @@ func (l laneID) compare(o laneID) int {
 // lane returns the lane of a URL.
 func (u *URL) lane() laneID { return laneID{band(u.Priority), doorOf(u.Key)} }
 
-// lane is the part of a group's queue in one band behind one door. The group's record has its first entries, so that leases and results
-// read the queue only once in headSize visits, when these are used up.
+// lane is the part of a group's queue in one band behind one door. The group's record has its first entries, so that
+// leases and results read the queue only once in headSize visits, when these are used up.
 type lane struct {
 	laneID
 	head []entry // the first entries, in order

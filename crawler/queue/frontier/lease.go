@@ -222,7 +222,8 @@ func (u *URL) job() Job {
 	if !strings.HasPrefix(u.Key, "ftp:") { // whose key may contain the password
 		link, _ = address.WithoutSecret(link)
 	}
-	return Job{URL: link, Key: u.Key, Format: u.Format, MediaType: u.MediaType, Accept: u.Accept, Period: u.Period, Priority: u.Priority, History: u.History, ETag: u.ETag,
+	return Job{URL: link, Key: u.Key, Format: u.Format, MediaType: u.MediaType, Accept: u.Accept, Period: u.Period, Priority: u.Priority,
+		History: u.History, ETag: u.ETag,
 		LastModified: u.LastModified, Fetches: u.Fetches, Errors: u.Errors, Added: u.Added, Due: u.Due, Why: u.Why}
 }
 

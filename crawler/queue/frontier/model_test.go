@@ -28,7 +28,8 @@ type simple struct {
 func (s *simple) ready(now time.Time, leased map[string]*Lease) (urls []string) {
 	for u, due := range s.due {
 		g := groupOf(u)
-		if !due.IsZero() && !due.After(now) && !s.black[u] && !s.notBefore[g].After(now) && !s.closed[doorOfURL(u)].After(now) && leased[g] == nil {
+		if !due.IsZero() && !due.After(now) && !s.black[u] && !s.notBefore[g].After(now) && !s.closed[doorOfURL(u)].After(now) &&
+			leased[g] == nil {
 			urls = append(urls, u)
 		}
 	}
@@ -69,7 +70,8 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 		leased := map[string]*Lease{}
 		steps := 0
 		url := rapid.Custom(func(t *rapid.T) string {
-			return fmt.Sprintf("%s://h%d.example/%d", rapid.SampledFrom(schemes).Draw(t, "scheme"), rapid.IntRange(0, 5).Draw(t, "host"), rapid.IntRange(0, 5).Draw(t, "url"))
+			return fmt.Sprintf("%s://h%d.example/%d", rapid.SampledFrom(schemes).Draw(t, "scheme"), rapid.IntRange(0, 5).Draw(t, "host"),
+				rapid.IntRange(0, 5).Draw(t, "url"))
 		})
 		hold := func() *Lease {
 			groups := slices.Sorted(maps.Keys(leased))
@@ -94,7 +96,8 @@ func TestAnyHistoryIsThatOfASimpleModel(t *testing.T) {
 				}
 			},
 			"add many": func(t *rapid.T) { // more than a group's record has room for
-				scheme, host, first, priority := rapid.SampledFrom(schemes).Draw(t, "scheme"), rapid.IntRange(0, 5).Draw(t, "host"), rapid.IntRange(0, 100).Draw(t, "first"), float64(rapid.IntRange(-1, 1).Draw(t, "priority"))
+				scheme, host, first, priority := rapid.SampledFrom(schemes).Draw(t, "scheme"), rapid.IntRange(0, 5).Draw(t, "host"),
+					rapid.IntRange(0, 100).Draw(t, "first"), float64(rapid.IntRange(-1, 1).Draw(t, "priority"))
 				var seeds []catalog.Seed
 				for i := range 3 * headSize {
 					u := fmt.Sprintf("%s://h%d.example/%d", scheme, host, first+i)

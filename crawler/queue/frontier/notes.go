@@ -46,7 +46,8 @@ const (
 func noteKey(n uint64) []byte { return binary.BigEndian.AppendUint64([]byte(prefixNote), n) }
 
 func noteOf(o Order, now time.Time) Note {
-	n := Note{At: now.UTC().Truncate(time.Millisecond), Order: o.Kind, Why: cut(o.Why), Score: o.Score, More: max(0, len(o.Targets)-maxNoted)}
+	n := Note{At: now.UTC().Truncate(time.Millisecond), Order: o.Kind, Why: cut(o.Why), Score: o.Score,
+		More: max(0, len(o.Targets)-maxNoted)}
 	for _, target := range o.Targets[:min(maxNoted, len(o.Targets))] {
 		if isURL(target) {
 			target, _ = address.WithoutSecret(target)

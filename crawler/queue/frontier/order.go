@@ -21,9 +21,9 @@ const (
 	OrderInject  = "inject"  // adds URLs, and sets their priority if there is a Score; carried out by Inject
 )
 
-// Order is an operator's order. A target is a URL, the name of a host (with the port if it is not the scheme's default) for
-// all its URLs, or "pattern:" and a regular expression (RE2) for the URLs that it matches, as canonical URLs or as they are
-// fetched.
+// Order is an operator's order. A target is a URL, the name of a host (with the port if it is not the scheme's default)
+// for all its URLs, or "pattern:" and a regular expression (RE2) for the URLs that it matches, as canonical URLs or as
+// they are fetched.
 type Order struct {
 	Kind    string
 	Targets []string
@@ -44,8 +44,8 @@ type Ordered struct {
 // MaxFirst is the maximum number of URLs that a dry run names.
 const MaxFirst = 20
 
-// keyDropped, followed by a group, is the key of the reason for which new URLs of a host are kept out of the crawl: it was
-// dropped or paused.
+// keyDropped, followed by a group, is the key of the reason for which new URLs of a host are kept out of the crawl: it
+// was dropped or paused.
 const keyDropped = "!dropped/"
 
 func droppedKey(group string) []byte { return []byte(keyDropped + group) }
@@ -71,8 +71,8 @@ func (f *Frontier) Drop(ctx context.Context, why string, targets ...string) (Ord
 	return f.Order(ctx, Order{Kind: OrderDrop, Targets: targets, Why: why})
 }
 
-// action is what an order does: one to each URL, reporting whether that changed it, and all, if not nil, to each host that
-// is a target.
+// action is what an order does: one to each URL, reporting whether that changed it, and all, if not nil, to each host
+// that is a target.
 type action struct {
 	one func(b *batch, u *URL, known bool) (changed bool, err error)
 	all func(txn *kv.Txn, group string) error
@@ -131,7 +131,8 @@ func admit(reason string) func(*kv.Txn, string) error {
 	}
 }
 
-// restart makes one URL due now, and forgets its failures and the time before which its host and its door must not be asked.
+// restart makes one URL due now, and forgets its failures and the time before which its host and its door must not be
+// asked.
 func restart(b *batch, u *URL, known bool) (bool, error) {
 	if !known {
 		return false, ErrUnknown
@@ -191,9 +192,9 @@ func boost(score float64) func(*batch, *URL, bool) (bool, error) {
 	}
 }
 
-// Order carries out an order, perTxn URLs in a transaction, so a process that is killed leaves whole batches done; the list
-// of orders tells how many. Targets that match no URL are returned as unknown. Malformed ones are skipped, and returned as
-// joined *BadURL errors after all others are done. After any other error, some targets may not be done.
+// Order carries out an order, perTxn URLs in a transaction, so a process that is killed leaves whole batches done; the
+// list of orders tells how many. Targets that match no URL are returned as unknown. Malformed ones are skipped, and
+// returned as joined *BadURL errors after all others are done. After any other error, some targets may not be done.
 func (f *Frontier) Order(ctx context.Context, o Order) (Ordered, error) {
 	if o.DryRun {
 		return f.wouldOrder(ctx, o)
@@ -246,7 +247,8 @@ func (f *Frontier) order(ctx context.Context, o Order, act action, e *entryOfOrd
 	return done, errors.Join(bad...)
 }
 
-// orderURLs carries out an order on URLs, at most perTxn, in one transaction. It returns those that are malformed as errors.
+// orderURLs carries out an order on URLs, at most perTxn, in one transaction. It returns those that are malformed as
+// errors.
 func (f *Frontier) orderURLs(ctx context.Context, targets []string, act action, e *entryOfOrder) (done Ordered, bad []error, err error) {
 	err = f.db.Update(ctx, func(txn *kv.Txn) error {
 		b := f.newBatch(txn, f.opts.Now())
@@ -285,9 +287,10 @@ func (f *Frontier) orderURLs(ctx context.Context, targets []string, act action, 
 	return done, bad, err
 }
 
-// orderMany carries out an order on all URLs of a host, or all that a pattern matches, perTxn at a time, and on the host
-// itself if it has URLs.
-func (f *Frontier) orderMany(ctx context.Context, target string, act action, e *entryOfOrder, hosts map[string]bool) (changed, matched int, err error) {
+// orderMany carries out an order on all URLs of a host, or all that a pattern matches, perTxn at a time, and on the
+// host itself if it has URLs.
+func (f *Frontier) orderMany(ctx context.Context, target string, act action, e *entryOfOrder, hosts map[string]bool) (changed, matched int,
+	err error) {
 	s, err := f.selectTarget(target)
 	if err != nil {
 		return 0, 0, err

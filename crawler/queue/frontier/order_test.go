@@ -18,7 +18,8 @@ func TestARequeuedURLIsDueWhateverCameOfItsVisits(t *testing.T) {
 	f, c := start(t)
 	add(t, f, "http://a.example/1", "http://a.example/2")
 	l := lease(t, f)
-	failed := Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.NoVersion}, NextDue: c.now.Add(90 * 24 * time.Hour), HostBackoff: time.Hour, HostWait: "back-off"}
+	failed := Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.NoVersion}, NextDue: c.now.Add(90 * 24 * time.Hour),
+		HostBackoff: time.Hour, HostWait: "back-off"}
 	j, _ := l.Next()
 	if err := done(t, f, l, j, failed); err != nil {
 		t.Fatal(err)
@@ -40,7 +41,8 @@ func TestARequeuedURLIsDueWhateverCameOfItsVisits(t *testing.T) {
 		}
 	}
 	var bad *BadURL
-	if r, err := f.Requeue(t.Context(), "mailto://a b", "http://a.example/2", "a.example", "ftp://a b/", "http://a.example/2"); !errors.As(err, &bad) ||
+	if r, err := f.Requeue(t.Context(), "mailto://a b", "http://a.example/2", "a.example", "ftp://a b/",
+		"http://a.example/2"); !errors.As(err, &bad) ||
 		strings.Count(err.Error(), "a b") != 2 || r.URLs != 4 {
 		t.Errorf("%+v, %v: the good targets must be due", r, err)
 	}
@@ -53,7 +55,8 @@ func TestADroppedURLStaysOutUntilItIsRequeued(t *testing.T) {
 	t.Parallel()
 	f, _ := start(t)
 	add(t, f, "http://a.example/1", "http://a.example/2")
-	if r, err := f.Drop(t.Context(), "too large", "http://a.example/1", "http://b.example/never-seen"); err != nil || r.URLs != 2 || len(r.Unknown) != 0 {
+	if r, err := f.Drop(t.Context(), "too large", "http://a.example/1", "http://b.example/never-seen"); err != nil || r.URLs != 2 ||
+		len(r.Unknown) != 0 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	add(t, f, "http://a.example/1", "http://b.example/never-seen") // a source lists them again
@@ -84,7 +87,8 @@ func TestADroppedHostStaysOutWithItsNewURLs(t *testing.T) {
 		urls = append(urls, fmt.Sprintf("http://a.example/%04d", i))
 	}
 	add(t, f, urls...)
-	if r, err := f.Requeue(t.Context(), append(urls, "http://a.example/unknown")...); err != nil || r.URLs != len(urls) || len(r.Unknown) != 1 {
+	if r, err := f.Requeue(t.Context(), append(urls, "http://a.example/unknown")...); err != nil || r.URLs != len(urls) ||
+		len(r.Unknown) != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	if r, err := f.Drop(t.Context(), "", "A.example"); err != nil || r.URLs != len(urls) {
@@ -125,17 +129,20 @@ func TestAPausedURLIsDueAfterItsResumptionAsItWasBefore(t *testing.T) {
 	if err != nil || would.URLs != 2 || !slices.Equal(would.First, []string{"http://a.example/1.csv", "http://a.example/2.csv"}) {
 		t.Errorf("dry run: %+v, %v", would, err)
 	}
-	if r, err := f.Order(t.Context(), Order{Kind: OrderPause, Targets: []string{`pattern:\.csv$`}, Why: "wait"}); err != nil || r.URLs != 2 {
+	if r, err := f.Order(t.Context(), Order{Kind: OrderPause, Targets: []string{`pattern:\.csv$`}, Why: "wait"}); err != nil ||
+		r.URLs != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	next := c.now.Add(time.Hour)
-	if err := done(t, f, l, visited, Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Archived, Changed: true}, NextDue: next, Why: "rule"}); err != nil {
+	if err := done(t, f, l, visited,
+		Result{Visit: schedule.Visit{At: c.now, Outcome: catalog.Archived, Changed: true}, NextDue: next, Why: "rule"}); err != nil {
 		t.Fatal(err)
 	}
 	if u, err := f.Get(visited.URL); err != nil || u.Why != "paused: wait" || !u.Blacklisted {
 		t.Errorf("%+v, %v: the visit must not hide the reason", u, err)
 	}
-	if r, err := f.Order(t.Context(), Order{Kind: OrderResume, Targets: []string{"a.example", "c.example", "pattern:pdf"}}); err != nil || r.URLs != 2 {
+	if r, err := f.Order(t.Context(), Order{Kind: OrderResume, Targets: []string{"a.example", "c.example", "pattern:pdf"}}); err != nil ||
+		r.URLs != 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if u, err := f.Get(visited.URL); err != nil || u.Blacklisted || !u.Due.Equal(next) {
@@ -213,7 +220,8 @@ func TestTheLatestOrdersAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	notes, err := f.Notes(2 * maxNotes)
-	if err != nil || len(notes) != maxNotes || notes[0].Order != "inject" || notes[0].Targets[0] != "http://a.example/1" || notes[0].URLs != 1 ||
+	if err != nil || len(notes) != maxNotes || notes[0].Order != "inject" || notes[0].Targets[0] != "http://a.example/1" ||
+		notes[0].URLs != 1 ||
 		notes[1].Why != fmt.Sprint(maxNotes+2) || notes[1].Number != maxNotes+3 {
 		t.Errorf("%d notes, %+v, %v", len(notes), notes[:2], err)
 	}

@@ -10,8 +10,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// BenchmarkPass reads the records of all URLs once, as the daily plan does: by due time, and for comparison by key, as it
-// did before. ODARCHIVE_SCALE and ODARCHIVE_SCALE_DIR are as in BenchmarkVisits.
+// BenchmarkPass reads the records of all URLs once, as the daily plan does: by due time, and for comparison by key, as
+// it did before. ODARCHIVE_SCALE and ODARCHIVE_SCALE_DIR are as in BenchmarkVisits.
 func BenchmarkPass(b *testing.B) {
 	many := 1_000_000
 	if n, err := strconv.Atoi(os.Getenv("ODARCHIVE_SCALE")); err == nil {

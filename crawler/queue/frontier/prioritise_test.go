@@ -10,7 +10,8 @@ import (
 func TestPrioritiesThatAnOperatorSetStay(t *testing.T) {
 	t.Parallel()
 	f, _ := start(t)
-	if _, err := f.Add(t.Context(), catalog.Seed{URL: "http://a.example/1", Priority: 1}, catalog.Seed{URL: "http://a.example/2"}, catalog.Seed{URL: "http://a.example/3"}); err != nil {
+	if _, err := f.Add(t.Context(), catalog.Seed{URL: "http://a.example/1", Priority: 1}, catalog.Seed{URL: "http://a.example/2"},
+		catalog.Seed{URL: "http://a.example/3"}); err != nil {
 		t.Fatal(err)
 	}
 	score := 5.0
@@ -23,7 +24,8 @@ func TestPrioritiesThatAnOperatorSetStay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	change(Prioritisation{"http://a.example/1", 1, -2}, Prioritisation{"http://a.example/2", 0, 3}, Prioritisation{"http://a.example/3", 0, -4},
+	change(Prioritisation{"http://a.example/1", 1, -2}, Prioritisation{"http://a.example/2", 0, 3},
+		Prioritisation{"http://a.example/3", 0, -4},
 		Prioritisation{"http://b.example/unknown", 0, 1}, Prioritisation{"nowhere", 0, 1})
 	l := lease(t, f)
 	var order []string

@@ -10,8 +10,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Queue says what is due, and what of it must not be asked for yet. A URL is due by its schedule; whether it may be asked for
-// is up to its host.
+// Queue says what is due, and what of it must not be asked for yet. A URL is due by its schedule; whether it may be
+// asked for is up to its host.
 type Queue struct {
 	Due     int       // URLs that are due, at most MaxDueCounted of a host
 	Askable int       // those of them whose hosts may be asked, or are being asked
@@ -85,8 +85,8 @@ func (f *Frontier) Queue(limit int) (q Queue, err error) {
 	return q, nil
 }
 
-// Wait returns what holds up the URLs behind a door of a group, and does not count them: a caller may ask it of many URLs.
-// ok is false if they may be asked for.
+// Wait returns what holds up the URLs behind a door of a group, and does not count them: a caller may ask it of many
+// URLs. ok is false if they may be asked for.
 func (f *Frontier) Wait(group, door string) (w Wait, ok bool, err error) {
 	now := ms(f.opts.Now())
 	err = f.db.View(func(txn *kv.Txn) error {

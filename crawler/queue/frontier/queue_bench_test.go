@@ -7,7 +7,8 @@ import (
 	"odarchive/testdata/cputime"
 )
 
-// BenchmarkQueue says what is due, as pages and metrics do, with 50,000 URLs that are all due, on few hosts and on many.
+// BenchmarkQueue says what is due, as pages and metrics do, with 50,000 URLs that are all due, on few hosts and on
+// many.
 func BenchmarkQueue(b *testing.B) {
 	const urls = 50_000
 	for _, hosts := range []int{50, 5000, 20_000} {

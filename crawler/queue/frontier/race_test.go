@@ -53,7 +53,9 @@ func TestNoJobIsHandedOutAgainWhileItsResultIsBeingCommitted(t *testing.T) {
 				}
 				for job, ok := l.Next(); ok; job, ok = l.Next() {
 					err := db.Update(context.Background(), func(txn *kv.Txn) error {
-						return f.Done(txn, l, job, Result{Visit: schedule.Visit{At: time.Now(), Outcome: catalog.Archived, Changed: true}, NextDue: time.Now().Add(time.Hour)})
+						return f.Done(txn, l, job,
+							Result{Visit: schedule.Visit{At: time.Now(), Outcome: catalog.Archived, Changed: true},
+								NextDue: time.Now().Add(time.Hour)})
 					})
 					if err != nil {
 						t.Error(err)

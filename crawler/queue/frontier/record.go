@@ -252,13 +252,15 @@ func (r *reader) history(at int64) []schedule.Visit {
 		at += r.Varint()
 		code := r.Byte()
 		modified += r.Varint()
-		all = append(all, schedule.Visit{At: fromMS(at), Outcome: outcomeOf(code >> 1), Changed: code&1 == 1, LastModified: fromMS(modified)})
+		all = append(all, schedule.Visit{At: fromMS(at), Outcome: outcomeOf(code >> 1), Changed: code&1 == 1,
+			LastModified: fromMS(modified)})
 	}
 	return all
 }
 
 // outcomes are numbered by their index in records. No number may be given to another outcome.
-var outcomes = []catalog.Outcome{"", catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.Blocked, catalog.RobotsDenied, catalog.RetryLater}
+var outcomes = []catalog.Outcome{"", catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.Blocked, catalog.RobotsDenied,
+	catalog.RetryLater}
 
 func outcomeCode(o catalog.Outcome) byte { return byte(max(0, slices.Index(outcomes, o))) }
 

@@ -26,7 +26,8 @@ func TestARecordComesBackAsItWas(t *testing.T) {
 	spelledAsKey.Key, spelledAsKey.URL = "https://(example,a,)/x", "https://a.example/x"
 	resembling := sampleURL()
 	resembling.Key, resembling.URL, resembling.Group = "https://(example,a,:81)/x?a=1&b=2", "HTTPS://A.example:81/x?b=2&a=1", "a.example:81"
-	fresh := &URL{Key: "http://(example,a,)/", URL: "http://a.example/", Group: "a.example", Added: noon, Due: noon, History: []schedule.Visit{}}
+	fresh := &URL{Key: "http://(example,a,)/", URL: "http://a.example/", Group: "a.example", Added: noon, Due: noon,
+		History: []schedule.Visit{}}
 	for _, want := range []*URL{sampleURL(), spelledAsKey, resembling, fresh, {Key: "k", History: []schedule.Visit{}}} {
 		want.stored = ms(want.Due)
 		got := &URL{Key: want.Key, stored: want.stored}
@@ -38,7 +39,8 @@ func TestARecordComesBackAsItWas(t *testing.T) {
 
 func TestARecordOfANewURLTakesAFewBytes(t *testing.T) {
 	t.Parallel()
-	for _, raw := range []string{"http://a.example/", "https://a.b.example:8080/path/x.csv?id=7&lang=de", "http://192.0.2.1/x", "http://[2001:db8::1]:81/", "ftp://me@a.example/x"} {
+	for _, raw := range []string{"http://a.example/", "https://a.b.example:8080/path/x.csv?id=7&lang=de", "http://192.0.2.1/x",
+		"http://[2001:db8::1]:81/", "ftp://me@a.example/x"} {
 		parsed, err := address.Parse(raw)
 		if err != nil {
 			t.Fatal(err)

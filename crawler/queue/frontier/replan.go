@@ -10,9 +10,9 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Replan moves URLs that are queued for a time until until, or for any time if that is zero, to the time that next returns,
-// for when the settings of the schedule have changed. It returns the number of URLs that it moved. A URL stays if it is due
-// already, was never visited, is blacklisted, or failed at its last visit.
+// Replan moves URLs that are queued for a time until until, or for any time if that is zero, to the time that next
+// returns, for when the settings of the schedule have changed. It returns the number of URLs that it moved. A URL stays
+// if it is due already, was never visited, is blacklisted, or failed at its last visit.
 func (f *Frontier) Replan(ctx context.Context, until time.Time, next func(*URL) (time.Time, string)) (moved int, err error) {
 	now := f.opts.Now()
 	plan := func(u *URL) (time.Time, string) {
@@ -51,7 +51,8 @@ func (f *Frontier) Replan(ctx context.Context, until time.Time, next func(*URL) 
 }
 
 // replan moves the URLs with some keys, in one transaction, if they still wait.
-func (f *Frontier) replan(ctx context.Context, keys []string, now time.Time, waits func(*URL) bool, plan func(*URL) (time.Time, string)) (moved int, err error) {
+func (f *Frontier) replan(ctx context.Context, keys []string, now time.Time, waits func(*URL) bool,
+	plan func(*URL) (time.Time, string)) (moved int, err error) {
 	err = f.db.Update(ctx, func(txn *kv.Txn) error {
 		b := f.newBatch(txn, now)
 		moved = 0

@@ -26,7 +26,8 @@ func TestReplanMovesWhatWaitsForItsScheduleOnly(t *testing.T) {
 		}
 	}
 	add(t, f, fresh)
-	moved, err := f.Replan(t.Context(), time.Time{}, func(u *URL) (time.Time, string) { return u.History[0].At.Add(time.Hour), "more often" })
+	moved, err := f.Replan(t.Context(), time.Time{},
+		func(u *URL) (time.Time, string) { return u.History[0].At.Add(time.Hour), "more often" })
 	if err != nil || moved != 1 {
 		t.Fatalf("%d moved, %v; want the one", moved, err)
 	}

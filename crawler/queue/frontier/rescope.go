@@ -10,9 +10,10 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Rescope asks Options.Refuses about all URLs again, for when its answers have changed: those that it refuses are never due
-// from now on, and those that are not due because isRefusal recognises their reason, and which it no longer refuses, are due
-// now. Blacklisted URLs stay. It changes perTxn URLs in a transaction, and may be repeated after it was cut off.
+// Rescope asks Options.Refuses about all URLs again, for when its answers have changed: those that it refuses are never
+// due from now on, and those that are not due because isRefusal recognises their reason, and which it no longer
+// refuses, are due now. Blacklisted URLs stay. It changes perTxn URLs in a transaction, and may be repeated after it
+// was cut off.
 func (f *Frontier) Rescope(ctx context.Context, isRefusal func(why string) bool) (out, in int, err error) {
 	if f.opts.Refuses == nil {
 		return 0, 0, nil

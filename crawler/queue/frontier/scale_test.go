@@ -176,7 +176,8 @@ func fill(put func(kv.Space, []byte, []byte) error, n int) error {
 	for _, p := range ready {
 		h, _ := strconv.Atoi(p.group[4:11])
 		head := queue(h)[:min(perHost, 1+h%headSize)]
-		rec := &host{group: p.group, ready: p.at, urls: int64(perHost), lanes: []lane{{laneID: laneID{band(0), 'h'}, head: head, more: true, from: head[len(head)-1].due}}}
+		rec := &host{group: p.group, ready: p.at, urls: int64(perHost),
+			lanes: []lane{{laneID: laneID{band(0), 'h'}, head: head, more: true, from: head[len(head)-1].due}}}
 		set(kv.SpaceHosts, readyKey(p.at, p.group), rec.encode())
 	}
 	slices.SortFunc(all, func(a, b numbered) int {
@@ -184,7 +185,8 @@ func fill(put func(kv.Space, []byte, []byte) error, n int) error {
 	})
 	for _, n := range all {
 		h, i := int(n.h), int(n.i)
-		u := URL{Key: key(h, i), Group: name(h), Due: fromMS(n.due), History: history, URL: pad("http://"+name(h)+"/data/", i, 2) + ".csv", Format: "CSV"}
+		u := URL{Key: key(h, i), Group: name(h), Due: fromMS(n.due), History: history, URL: pad("http://"+name(h)+"/data/", i, 2) + ".csv",
+			Format: "CSV"}
 		set(kv.SpaceDue, recordKey(n.due, u.Key), u.encode(nil))
 	}
 	return failed

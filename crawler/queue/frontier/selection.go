@@ -14,8 +14,8 @@ import (
 // patternTarget begins a target that is a regular expression.
 const patternTarget = "pattern:"
 
-// maxPattern is the maximum length of a regular expression, in bytes. Go's engine takes time in proportion to the length of
-// the expression and that of the URL.
+// maxPattern is the maximum length of a regular expression, in bytes. Go's engine takes time in proportion to the
+// length of the expression and that of the URL.
 const maxPattern = 1000
 
 // CheckTarget returns nil if a text can be the target of an order. The error wraps address.ErrBad.
@@ -42,8 +42,8 @@ func compileTarget(target string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// selection walks through the keys of the URLs that a host or pattern selects, in order. It holds no transaction between
-// two pages, so URLs that are added meanwhile may be in later ones.
+// selection walks through the keys of the URLs that a host or pattern selects, in order. It holds no transaction
+// between two pages, so URLs that are added meanwhile may be in later ones.
 type selection struct {
 	f     *Frontier
 	group string         // "" for a pattern

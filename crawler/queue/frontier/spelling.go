@@ -2,10 +2,11 @@ package frontier
 
 import "strings"
 
-// Records leave out what follows from their keys: most URLs are spelled as their keys are, but for the order of the host's
-// labels.
+// Records leave out what follows from their keys: most URLs are spelled as their keys are, but for the order of the
+// host's labels.
 
-// spell returns the URL that a key is made of, if it was in canonical form, and else one that resembles it. It never fails.
+// spell returns the URL that a key is made of, if it was in canonical form, and else one that resembles it. It never
+// fails.
 func spell(key string) string {
 	scheme, rest, ok := strings.Cut(key, "://(")
 	host, path, ok2 := strings.Cut(rest, ")")

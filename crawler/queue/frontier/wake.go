@@ -8,7 +8,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// Wake lets hosts be leased again that wait for a reason, before their time: those for which wanted returns true. It returns their number. A host that still must not be asked is put back by the next lease.
+// Wake lets hosts be leased again that wait for a reason, before their time: those for which wanted returns true. It
+// returns their number. A host that still must not be asked is put back by the next lease.
 func (f *Frontier) Wake(ctx context.Context, wanted func(group, why string) bool) (n int, err error) {
 	now := ms(f.opts.Now())
 	for after, more := "", true; more; {

@@ -1,10 +1,10 @@
-// Package hints lets hosts and portals say what has changed, so that files are visited when that is worth it: the sitemaps
-// that a host's robots.txt names (lastmod, changefreq), and the dct:modified of a portal's datasets.
+// Package hints lets hosts and portals say what has changed, so that files are visited when that is worth it: the
+// sitemaps that a host's robots.txt names (lastmod, changefreq), and the dct:modified of a portal's datasets.
 //
-// A hint moves the next visit of a known URL forward to now. It does not make a host be asked more often than its politeness
-// allows, and never adds URLs. Whoever hints has a word, which goes as far as the evidence: the visits that hints brought
-// forward found a change, or did not. Sitemaps that always say "now" soon bring forward next to nothing. FORMAT.md explains
-// what is stored.
+// A hint moves the next visit of a known URL forward to now. It does not make a host be asked more often than its
+// politeness allows, and never adds URLs. Whoever hints has a word, which goes as far as the evidence: the visits that
+// hints brought forward found a change, or did not. Sitemaps that always say "now" soon bring forward next to nothing.
+// FORMAT.md explains what is stored.
 package hints
 
 import (
@@ -27,7 +27,8 @@ type Hints struct {
 	Clock    func() time.Time
 	Log      *slog.Logger
 	Min      time.Duration // between two visits of one URL
-	// Doer returns what sends requests for the sitemaps of a host: politely, within the scope, and as its robots.txt allows.
+	// Doer returns what sends requests for the sitemaps of a host: politely, within the scope, and as its robots.txt
+	// allows.
 	Doer func(group string) Doer
 
 	mu    sync.Mutex
@@ -50,8 +51,8 @@ type word struct {
 	Last   time.Time `json:"last"`   // the latest hint
 }
 
-// A source on probation may give probation hints that have not been judged. A word that is right in fewer than minRight of
-// its hints may give probes of them, so that it can win its say back; any other maxOpen.
+// A source on probation may give probation hints that have not been judged. A word that is right in fewer than minRight
+// of its hints may give probes of them, so that it can win its say back; any other maxOpen.
 const (
 	probation = 10
 	probes    = 1
@@ -149,8 +150,8 @@ func nameOf(source string) string {
 	return source
 }
 
-// Judge notes whether a visit that a hint brought forward found a change, in the transaction of the visit. why is the reason
-// of the visit. It does nothing for other visits.
+// Judge notes whether a visit that a hint brought forward found a change, in the transaction of the visit. why is the
+// reason of the visit. It does nothing for other visits.
 func (h *Hints) Judge(txn *kv.Txn, why string, changed bool) error {
 	source, ok := sourceOf(why)
 	if h == nil || !ok {

@@ -124,7 +124,8 @@ func (w *world) check(group string) (entries, moved int) {
 func TestASitemapBringsVisitsOfItsOwnHostForward(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	urls := []string{"http://a.example/changed", "http://a.example/same", "http://a.example/dateless", "http://a.example/dropped", "http://b.example/other"}
+	urls := []string{"http://a.example/changed", "http://a.example/same", "http://a.example/dateless", "http://a.example/dropped",
+		"http://b.example/other"}
 	w.add(urls...)
 	for _, u := range urls {
 		w.visit(u, true, inAMonth(w))
@@ -133,7 +134,8 @@ func TestASitemapBringsVisitsOfItsOwnHostForward(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.web["http://a.example/sitemap.xml"] = func() string {
-		return `<sitemapindex><sitemap><loc>http://a.example/part.xml</loc></sitemap><sitemap><loc>http://a.example/gone.xml</loc></sitemap></sitemapindex>`
+		return `<sitemapindex><sitemap><loc>http://a.example/part.xml</loc></sitemap><sitemap><loc>http://a.example/gone.xml</loc></sitem` +
+			`ap></sitemapindex>`
 	}
 	w.web["http://a.example/part.xml"] = func() string {
 		return `<urlset><url><loc>http://a.example/changed</loc><lastmod>2026-11-23</lastmod></url><url><loc>http://a.example/same</loc><lastmod>2026-11-20T12:00:00Z</lastmod></url>
@@ -245,7 +247,9 @@ func TestSitemapsAreBounded(t *testing.T) {
 	w.Doer = func(string) Doer {
 		return doerFunc(func(r *http.Request) (*http.Response, error) {
 			asked++
-			body := fmt.Sprintf(`<sitemapindex><sitemap><loc>http://a.example/%d.xml</loc></sitemap><sitemap><loc>http://a.example/b%d.xml</loc></sitemap></sitemapindex>`, asked, asked)
+			body := fmt.Sprintf(
+				`<sitemapindex><sitemap><loc>http://a.example/%d.xml</loc></sitemap><sitemap><loc>http://a.example/b%d.xml</loc></sitemap`+
+					`></sitemapindex>`, asked, asked)
 			return &http.Response{StatusCode: 200, Header: http.Header{}, Request: r, Body: io.NopCloser(strings.NewReader(body))}, nil
 		})
 	}
@@ -257,7 +261,8 @@ func TestSitemapsAreBounded(t *testing.T) {
 	}
 	read := int64(0)
 	l := &limited{over: func() {}, requests: 1 << 20, bytes: 1 << 20, from: doerFunc(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Header: http.Header{}, Request: r, Body: io.NopCloser(bytes.NewReader(make([]byte, 3<<20)))}, nil
+		return &http.Response{StatusCode: 200, Header: http.Header{}, Request: r, Body: io.NopCloser(bytes.NewReader(make([]byte, 3<<20)))},
+			nil
 	})}
 	for {
 		r, err := http.NewRequestWithContext(t.Context(), "GET", "http://a.example/", nil)
@@ -276,7 +281,8 @@ func TestSitemapsAreBounded(t *testing.T) {
 	if read != 1<<20 {
 		t.Errorf("%d bytes", read)
 	}
-	for text, want := range map[string]string{"2026-11-20": "2026-11-20T23:59:59Z", "2026-11-21": "2026-11-21T06:00:00Z", "2030-01-01": "", "x": "", "2026-11-20T05:00:00+02:00": "2026-11-20T03:00:00Z"} {
+	for text, want := range map[string]string{"2026-11-20": "2026-11-20T23:59:59Z", "2026-11-21": "2026-11-21T06:00:00Z", "2030-01-01": "",
+		"x": "", "2026-11-20T05:00:00+02:00": "2026-11-20T03:00:00Z"} {
 		got := ""
 		if at := NotAfter(harvest.ParseEnd(text), w.now); !at.IsZero() {
 			got = at.Format(time.RFC3339)
@@ -291,11 +297,12 @@ type doerFunc func(*http.Request) (*http.Response, error)
 
 func (f doerFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }
 
-// simulate crawls a small web for some months and returns the requests, and the share of time for which the copies of the
-// files were current.
+// simulate crawls a small web for some months and returns the requests, and the share of time for which the copies of
+// the files were current.
 func simulate(t *testing.T, price time.Duration, hinted bool) (requests int, fresh float64) {
 	w := newWorld(t)
-	rule := schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: schedule.Limits{Min: time.Hour, Max: 60 * 24 * time.Hour}, Price: price})
+	rule := schedule.NewAdaptiveRule(schedule.AdaptiveOptions{Limits: schedule.Limits{Min: time.Hour, Max: 60 * 24 * time.Hour},
+		Price: price})
 	r := rand.New(rand.NewPCG(3, 4))
 	const days = 45
 	type file struct {
@@ -307,7 +314,8 @@ func simulate(t *testing.T, price time.Duration, hinted bool) (requests int, fre
 	var all []*file
 	for h, files := range []int{24, 12, 12} { // the first tells the truth, the second always says now, the last has no sitemap
 		for i := range files {
-			f := &file{url: fmt.Sprintf("http://h%d.example/%d", h, i), host: h, mean: []float64{2, 10, 20, 40}[i%4], changed: w.now.Add(-time.Hour)}
+			f := &file{url: fmt.Sprintf("http://h%d.example/%d", h, i), host: h, mean: []float64{2, 10, 20, 40}[i%4],
+				changed: w.now.Add(-time.Hour)}
 			all = append(all, f)
 			w.add(f.url)
 		}
@@ -359,8 +367,8 @@ func simulate(t *testing.T, price time.Duration, hinted bool) (requests int, fre
 	return requests, float64(current) / float64(steps)
 }
 
-// At no more requests than the schedule makes by itself, those for the sitemaps included, hints keep more copies current, even
-// if every other sitemap lies.
+// At no more requests than the schedule makes by itself, those for the sitemaps included, hints keep more copies
+// current, even if every other sitemap lies.
 func TestHintsRaiseFreshnessAtEqualRequests(t *testing.T) {
 	t.Parallel()
 	requests, fresh := simulate(t, 12*time.Hour, false)

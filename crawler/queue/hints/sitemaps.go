@@ -45,7 +45,8 @@ const (
 	perGive     = 500              // entries that are looked up together
 )
 
-// Note notes the sitemaps that the robots.txt of a host names. Most calls read and write nothing. It may be called on nil.
+// Note notes the sitemaps that the robots.txt of a host names. Most calls read and write nothing. It may be called on
+// nil.
 func (h *Hints) Note(ctx context.Context, group string, sitemaps []string) error {
 	if h == nil || len(sitemaps) == 0 || h.DB.ReadOnly() {
 		return nil
@@ -107,8 +108,8 @@ func (h *Hints) Due(n int) (groups []string, next time.Time, err error) {
 	return groups, next, nil
 }
 
-// Check reads the sitemaps of a host and gives their hints. It returns how many entries they have, and how many visits were
-// brought forward. A sitemap that cannot be read makes the next check later, and is not an error.
+// Check reads the sitemaps of a host and gives their hints. It returns how many entries they have, and how many visits
+// were brought forward. A sitemap that cannot be read makes the next check later, and is not an error.
 func (h *Hints) Check(ctx context.Context, group string) (entries, moved int, err error) {
 	var s site
 	if err := h.DB.View(func(txn *kv.Txn) error { _, err := load(txn, key(tableSite, group), &s); return err }); err != nil {
@@ -222,8 +223,8 @@ func (c *check) flush() error {
 	return err
 }
 
-// NotAfter returns the time of a change as far as it can be believed: zero if it is more than a day in the future, and at most
-// now.
+// NotAfter returns the time of a change as far as it can be believed: zero if it is more than a day in the future, and
+// at most now.
 func NotAfter(t, now time.Time) time.Time {
 	switch {
 	case t.After(now.Add(24 * time.Hour)):

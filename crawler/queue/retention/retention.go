@@ -1,8 +1,8 @@
 // Package retention decides which versions of files need not be kept, by rules of whoever runs the archive. It knows
 // versions by their records only, and removes nothing.
 //
-// The first rule whose conditions hold for a version decides. What no rule is for stays. The latest version of a file stays,
-// unless a rule with keep = "none" is for it.
+// The first rule whose conditions hold for a version decides. What no rule is for stays. The latest version of a file
+// stays, unless a rule with keep = "none" is for it.
 package retention
 
 import (
@@ -126,8 +126,8 @@ type Gone struct {
 	Rule int // its place in the rules
 }
 
-// Decide returns which versions of a file need not be kept, oldest first. rules are those that Check has returned; versions
-// are all of the file, in the order of their dates.
+// Decide returns which versions of a file need not be kept, oldest first. rules are those that Check has returned;
+// versions are all of the file, in the order of their dates.
 func Decide(rules []Rule, file catalog.Resource, versions []catalog.Version, now time.Time) (gone []Gone) {
 	left := slices.DeleteFunc(slices.Clone(versions), func(v catalog.Version) bool { return v.Withdrawn != nil })
 	latest := slices.IndexFunc(left, func(v catalog.Version) bool { return v.N == file.LatestN() && v.IsData() })

@@ -14,7 +14,8 @@ var start = time.Date(2024, 1, 1, 12, 0, 0, 0, time.UTC)
 // weekly returns versions that were fetched a week apart.
 func weekly(n int) (all []catalog.Version) {
 	for i := range n {
-		all = append(all, catalog.Version{ID: fmt.Sprintf("0123456789abcdef01234567_%d", i), N: i, URL: "http://data.example/a.csv", Type: "text/csv", Size: 1000,
+		all = append(all, catalog.Version{ID: fmt.Sprintf("0123456789abcdef01234567_%d", i), N: i, URL: "http://data.example/a.csv",
+			Type: "text/csv", Size: 1000,
 			At: start.Add(time.Duration(i) * 7 * 24 * time.Hour)})
 	}
 	return all

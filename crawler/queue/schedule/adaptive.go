@@ -142,11 +142,14 @@ func (b *Belief) why(p plan) string {
 	case reasonChange:
 		return fmt.Sprintf("changes %s around %s (%.0f %% sure): visited right after", m.name, m.clock(b.likely.mean), 100*b.likely.p)
 	case reasonLate:
-		return fmt.Sprintf("changes %s around %s (%.0f %% sure) but did not yet: visited once more", m.name, m.clock(b.likely.mean), 100*b.likely.p)
+		return fmt.Sprintf("changes %s around %s (%.0f %% sure) but did not yet: visited once more", m.name, m.clock(b.likely.mean),
+			100*b.likely.p)
 	case reasonHalving:
-		return fmt.Sprintf("seems to change %s (%.0f %%): visited after %s to find its hour", m.name, 100*b.mass[p.model], span(p.at-b.last))
+		return fmt.Sprintf("seems to change %s (%.0f %%): visited after %s to find its hour", m.name, 100*b.mass[p.model],
+			span(p.at-b.last))
 	case reasonProbe:
-		return fmt.Sprintf("changed before each of the last %d visits: visited after %s to find out whether it changes all the time", b.inTime, span(p.at-b.last))
+		return fmt.Sprintf("changed before each of the last %d visits: visited after %s to find out whether it changes all the time",
+			b.inTime, span(p.at-b.last))
 	}
 	return b.describe(p.at - b.last)
 }
@@ -193,8 +196,8 @@ var gains = func() (g [nWaits][nRates]float64) {
 // table, weighted by worth, and the likely times of change.
 //
 // After a whole period, a visit is sure to find a version, whatever the hour of the change. So from that wait on, a
-// periodic change counts like one whose hour is known: as the period. With E[t; t <= wait] alone, it would count half of
-// that, and at a price between the two a weekly file would hardly be visited before its hour is known, which takes
+// periodic change counts like one whose hour is known: as the period. With E[t; t <= wait] alone, it would count half
+// of that, and at a price between the two a weekly file would hardly be visited before its hour is known, which takes
 // visits.
 func (b *Belief) tabulate() {
 	b.likely = b.cluster()
@@ -243,12 +246,12 @@ func (m *model) next(after, center float64) float64 {
 
 // worth returns the weight of a fresh copy by the rate of change: the root of the number of versions in a month. With
 // weight 1 for all, a file would count as much as another one however many more versions it has, and daily files would
-// hardly be visited; with the number itself, all fetches would go to files that change all the time. Below one change in
-// ten months, the weight stays the same: there is not enough history to tell rarer changes apart.
+// hardly be visited; with the number itself, all fetches would go to files that change all the time. Below one change
+// in ten months, the weight stays the same: there is not enough history to tell rarer changes apart.
 func worth(l float64) float64 { return math.Sqrt(max(0.1, l*month)) }
 
-// maxSlack is how long after the time of a predicted change a visit follows, in standard deviations of that time. A visit
-// that comes too early costs a second one; one that is later by an hour costs an hour's freshness.
+// maxSlack is how long after the time of a predicted change a visit follows, in standard deviations of that time. A
+// visit that comes too early costs a second one; one that is later by an hour costs an hour's freshness.
 const maxSlack = 3
 
 // predicted plans a visit after the next predicted change. ok is false if the time of changes is not known well enough,
@@ -336,7 +339,8 @@ func (b *Belief) periodToFind(price float64) int {
 		if period > dayS { // a version is lost by a period, and many visits are needed to find its hour
 			likely = 0.3
 		}
-		if p > likely && b.halves[m] > 0 && b.halves[m] < 1.2*period && price < 0.5*period*worth(1/period) && (best < 0 || p > b.mass[best]) {
+		if p > likely && b.halves[m] > 0 && b.halves[m] < 1.2*period && price < 0.5*period*worth(1/period) &&
+			(best < 0 || p > b.mass[best]) {
 			best = m
 		}
 	}

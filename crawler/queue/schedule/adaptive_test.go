@@ -47,7 +47,8 @@ func TestTheHourOfADailyFileIsFound(t *testing.T) {
 		var changes []time.Time
 		for d := range 150 {
 			if c.days(d) {
-				changes = append(changes, monday.Add(time.Duration(d)*day+14*time.Hour+time.Duration(rnd.NormFloat64()*float64(15*time.Minute))))
+				changes = append(changes,
+					monday.Add(time.Duration(d)*day+14*time.Hour+time.Duration(rnd.NormFloat64()*float64(15*time.Minute))))
 			}
 		}
 		history := follow(changes, monday.Add(50*time.Hour), 140*day, Hints{Price: 8 * time.Hour})
@@ -143,19 +144,23 @@ func TestFailuresTellNothingOfChangesAndBackOff(t *testing.T) {
 func TestEveryDecisionKeepsTheLimitsAndGivesAReason(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		l := Limits{Min: time.Duration(rapid.IntRange(1, 100).Draw(t, "min")) * time.Hour, Max: time.Duration(rapid.IntRange(100, 5000).Draw(t, "max")) * time.Hour}
+		l := Limits{Min: time.Duration(rapid.IntRange(1, 100).Draw(t, "min")) * time.Hour,
+			Max: time.Duration(rapid.IntRange(100, 5000).Draw(t, "max")) * time.Hour}
 		at := monday
 		var h []Visit
 		for range rapid.IntRange(1, 60).Draw(t, "visits") {
 			at = at.Add(time.Duration(rapid.Int64Range(1, int64(100*day)).Draw(t, "wait")))
-			v := Visit{At: at, Outcome: rapid.SampledFrom([]catalog.Outcome{catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.RetryLater, catalog.RobotsDenied, catalog.Blocked}).Draw(t, "outcome")}
+			v := Visit{At: at,
+				Outcome: rapid.SampledFrom([]catalog.Outcome{catalog.Archived, catalog.Unchanged, catalog.NoVersion, catalog.RetryLater,
+					catalog.RobotsDenied, catalog.Blocked}).Draw(t, "outcome")}
 			v.Changed = v.Outcome == catalog.Archived
 			if rapid.Bool().Draw(t, "modified") {
 				v.LastModified = at.Add(-time.Duration(rapid.Int64Range(0, int64(1000*day)).Draw(t, "age")))
 			}
 			h = append(h, v)
 		}
-		hints := Hints{Declared: time.Duration(rapid.Int64Range(-5, int64(400*day)).Draw(t, "declared")), Price: time.Duration(rapid.Int64Range(0, int64(400*day)).Draw(t, "price"))}
+		hints := Hints{Declared: time.Duration(rapid.Int64Range(-5, int64(400*day)).Draw(t, "declared")),
+			Price: time.Duration(rapid.Int64Range(0, int64(400*day)).Draw(t, "price"))}
 		for name, rule := range map[string]func() (time.Time, string){
 			"paper":    func() (time.Time, string) { return Paper(h, at, l) },
 			"adaptive": func() (time.Time, string) { return adaptive(h, at, l, hints) },

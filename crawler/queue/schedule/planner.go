@@ -160,7 +160,9 @@ func (p *Planner) studied() int {
 
 const (
 	ahead = 2 * dayS // the time that a plan covers, in seconds
-	queue = 1.35     // overdue fetches at its end, in days of the budget: they use up the budget in nights and weekends, and of planned visits that are not made
+	// overdue fetches at its end, in days of the budget: they use up the budget in nights and weekends, and of planned
+	// visits that are not made
+	queue = 1.35
 )
 
 // due returns how many visits of the sample are due at a price within the time that a plan covers.

@@ -9,8 +9,8 @@ const (
 	// Odds outside these bounds are as good as certain.
 	minFast, maxFast = 0.1, 0.9
 
-	// Each probe that is made in time at least doubles the odds. If visits come later than planned, as in a crawl that is
-	// behind, they tell nothing, so their number is bounded.
+	// Each probe that is made in time at least doubles the odds. If visits come later than planned, as in a crawl that
+	// is behind, they tell nothing, so their number is bounded.
 	maxProbes = 8
 	nearVisit = 4 * dayS // a visit so soon after the one before counts as a probe
 )

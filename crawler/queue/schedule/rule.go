@@ -22,8 +22,8 @@ func (r PaperRule) Next(_ string, _ time.Duration, history []Visit, now time.Tim
 	return Paper(history, now, Limits(r))
 }
 
-// unmade is how many more visits a plan of an AdaptiveRule counts than will be made, in days of its budget: a visit that
-// finds no change often moves the next ones out of the plan.
+// unmade is how many more visits a plan of an AdaptiveRule counts than will be made, in days of its budget: a visit
+// that finds no change often moves the next ones out of the plan.
 const unmade = 0.6
 
 // AdaptiveRule makes Belief.Decide a Rule, at the price that Plan computes. A crawl makes all the visits that the rule

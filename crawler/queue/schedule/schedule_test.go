@@ -84,14 +84,16 @@ func TestTwoRulesSayTheSameOfAURL(t *testing.T) {
 func TestABackOffNeverOverflows(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
-	for _, l := range []Limits{{Min: 27 * 24 * time.Hour}, {Min: 400 * 24 * time.Hour, Max: 290 * 365 * 24 * time.Hour}, {Min: time.Hour, Max: 48 * time.Hour}} {
+	for _, l := range []Limits{{Min: 27 * 24 * time.Hour}, {Min: 400 * 24 * time.Hour, Max: 290 * 365 * 24 * time.Hour},
+		{Min: time.Hour, Max: 48 * time.Hour}} {
 		history := []Visit{{At: now, Outcome: catalog.Archived, Changed: true}}
 		last := time.Duration(0)
 		for range 40 {
 			history = append(history, Visit{At: now, Outcome: catalog.NoVersion})
 			next, why := adaptive(history, now, l, Hints{})
 			if wait := next.Sub(now); wait < last || wait < l.Min || wait > l.withDefaults().Max {
-				t.Fatalf("limits %s to %s, %d failures: again after %s (%s), before it was %s", l.Min, l.withDefaults().Max, len(history)-1, wait, why, last)
+				t.Fatalf("limits %s to %s, %d failures: again after %s (%s), before it was %s", l.Min, l.withDefaults().Max, len(history)-1,
+					wait, why, last)
 			} else {
 				last = wait
 			}

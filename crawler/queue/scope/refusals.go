@@ -94,8 +94,8 @@ func (r *refusals) load(b []byte) {
 // Refusals returns what was refused, by rule, the most frequent first. It includes what earlier processes refused.
 func (s *Scope) Refusals() []Refusal { return s.refused.list() }
 
-// Save writes the counts of refusals to the database, if there are new ones. What was counted since the last Save is lost
-// if the process is killed.
+// Save writes the counts of refusals to the database, if there are new ones. What was counted since the last Save is
+// lost if the process is killed.
 func (s *Scope) Save(ctx context.Context) error {
 	if s == nil || s.db == nil || s.db.ReadOnly() {
 		return nil

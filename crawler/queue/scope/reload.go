@@ -21,7 +21,8 @@ func (s *Scope) Reload(ctx context.Context, allow, deny []string) error {
 	}
 }
 
-// follows takes over the rules of a Scope that was opened just now. It returns false if the stored rules have changed since.
+// follows takes over the rules of a Scope that was opened just now. It returns false if the stored rules have changed
+// since.
 func (s *Scope) follows(fresh *Scope) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -40,7 +40,8 @@ var errArea = errors.New("expected crawl, campaign, harvest or keep")
 // Rule allows or denies what all its conditions hold for.
 type Rule struct {
 	Allow bool
-	// Text is the rule as it is stored and shown: the conditions, separated by a space, in the order of the fields below.
+	// Text is the rule as it is stored and shown: the conditions, separated by a space, in the order of the fields
+	// below.
 	Text string
 
 	host    string         // group of the URL: host, and port if it is not the scheme's default

@@ -1,11 +1,13 @@
-// Package scope decides what may be fetched at all, by rules of whoever runs the archive: hosts, domains, patterns, media
-// types and sizes that are allowed or denied for the crawl, for campaigns, for harvests.
+// Package scope decides what may be fetched at all, by rules of whoever runs the archive: hosts, domains, patterns,
+// media types and sizes that are allowed or denied for the crawl, for campaigns, for harvests.
 //
-// A URL that a rule denies is out of scope. If there are rules that allow, a URL that none of them covers is out of scope,
-// too. A media type or size that is not known yet excludes nothing; the question is asked again when it is known.
+// A URL that a rule denies is out of scope. If there are rules that allow, a URL that none of them covers is out of
+// scope, too. A media type or size that is not known yet excludes nothing; the question is asked again when it is
+// known.
 //
-// Rules come from the settings, which stay as long as the process, and from orders, which are kept in the database and hold
-// from the next question on. What was refused is counted by rule. The methods of a Scope may be called concurrently.
+// Rules come from the settings, which stay as long as the process, and from orders, which are kept in the database and
+// hold from the next question on. What was refused is counted by rule. The methods of a Scope may be called
+// concurrently.
 package scope
 
 import (
@@ -138,7 +140,8 @@ type Question struct {
 	URL  string
 	Type string // media type in lower case, without parameters; "" if it is not known
 	Size int64  // of the file; negative if it is not known
-	// Declared reports that the server declares type and size, and may be wrong: they are held against rules that deny only.
+	// Declared reports that the server declares type and size, and may be wrong: they are held against rules that deny
+	// only.
 	Declared bool
 }
 
@@ -148,8 +151,8 @@ const whyPrefix = "out of scope: "
 // IsRefusal reports whether a reason is one that Refuses returned.
 func IsRefusal(why string) bool { return strings.HasPrefix(why, whyPrefix) }
 
-// Refuses returns why something must not be fetched or kept, "" if it may, and counts the refusal. A malformed URL is left
-// to others.
+// Refuses returns why something must not be fetched or kept, "" if it may, and counts the refusal. A malformed URL is
+// left to others.
 // It may be called on nil.
 func (s *Scope) Refuses(q Question) (why string) {
 	why, rule := s.ask(q)
@@ -246,8 +249,9 @@ type Listed struct {
 	Why      string    `json:"why,omitempty"`
 }
 
-// List returns at most limit rules: those of the settings, if after is "", and then the stored ones that follow after, in
-// the order of their texts, those that allow first. next is what to pass as after for the following ones, "" at the end.
+// List returns at most limit rules: those of the settings, if after is "", and then the stored ones that follow after,
+// in the order of their texts, those that allow first. next is what to pass as after for the following ones, "" at the
+// end.
 func (s *Scope) List(after string, limit int) (all []Listed, next string, err error) {
 	s.mu.RLock()
 	if after == "" {

@@ -61,7 +61,8 @@ func TestARuleRefusesWhatAllItsConditionsHoldFor(t *testing.T) {
 		{"", "size:>1MiB", Question{URL: "http://a.example/", Size: -1}, ""},
 		{"", "size:<10", Question{URL: "http://a.example/", Size: 9}, "deny size:<10"},
 		{"", "host:a.example for:harvest,campaign", Question{URL: "http://a.example/", Area: Crawl}, ""},
-		{"", "host:a.example for:harvest,campaign", Question{URL: "http://a.example/", Area: Harvest}, "deny host:a.example for:campaign,harvest"},
+		{"", "host:a.example for:harvest,campaign", Question{URL: "http://a.example/", Area: Harvest},
+			"deny host:a.example for:campaign,harvest"},
 		{"domain:b.example", "", Question{URL: "http://a.example/"}, "no rule allows it"},
 		{"domain:b.example", "", Question{URL: "http://x.b.example/"}, ""},
 		{"domain:b.example", "host:x.b.example", Question{URL: "http://x.b.example/"}, "deny host:x.b.example"},
@@ -97,8 +98,10 @@ func TestARuleRefusesWhatAllItsConditionsHoldFor(t *testing.T) {
 
 func TestMalformedRulesAreNamed(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "   ", "for:crawl", "host:", "host:http://a/", "pattern:(", "pattern:" + strings.Repeat("a", 1001), "type:csv", "type:*/*", "type:text/c*",
-		"size:10MiB", "size:>", "size:>-1", "for:me host:a", "what:x", "host:a.example host:b.example", "host:a.example domain:b.example", "domain:a/b", "domain:a.example:80",
+	for _, text := range []string{"", "   ", "for:crawl", "host:", "host:http://a/", "pattern:(", "pattern:" + strings.Repeat("a", 1001),
+		"type:csv", "type:*/*", "type:text/c*",
+		"size:10MiB", "size:>", "size:>-1", "for:me host:a", "what:x", "host:a.example host:b.example", "host:a.example domain:b.example",
+		"domain:a/b", "domain:a.example:80",
 		"pattern:(a{1000}){1000}"} {
 		if r, err := ParseRule(false, text); !errors.Is(err, ErrBad) {
 			t.Errorf("%.100q: %v, %v", text, r, err)
@@ -111,14 +114,17 @@ func TestRulesAreKeptAndSettingsStay(t *testing.T) {
 	dir := t.TempDir()
 	s, db := open(t, dir, Options{Deny: []string{"host:fixed.example"}})
 	before, changed := s.Fingerprint(), s.Changed()
-	if n, err := s.Change(t.Context(), true, "asked to", append(rules(t, false, "host:a.example", "a.example", "domain:b.example", "host:fixed.example", `pattern:/zz/`), rules(t, true, "type:text/*")...)...); err != nil || n != 4 {
+	if n, err := s.Change(t.Context(), true, "asked to",
+		append(rules(t, false, "host:a.example", "a.example", "domain:b.example", "host:fixed.example", `pattern:/zz/`),
+			rules(t, true, "type:text/*")...)...); err != nil || n != 4 {
 		t.Fatalf("%d, %v", n, err)
 	}
 	<-changed
 	if s.Fingerprint() == before {
 		t.Error("the fingerprint is that of other rules")
 	}
-	if n, err := s.Change(t.Context(), false, "", rules(t, false, "domain:b.example", "host:unknown.example", "host:fixed.example")...); err != nil || n != 1 {
+	if n, err := s.Change(t.Context(), false, "",
+		rules(t, false, "domain:b.example", "host:unknown.example", "host:fixed.example")...); err != nil || n != 1 {
 		t.Fatalf("%d, %v", n, err)
 	}
 	s.Refuses(Question{Area: Crawl, URL: "http://user:secret@a.example/1"})
@@ -130,7 +136,8 @@ func TestRulesAreKeptAndSettingsStay(t *testing.T) {
 	}
 	s, _ = open(t, dir, Options{Deny: []string{"host:fixed.example"}})
 	all, next, err := s.List("", 2)
-	if err != nil || len(all) != 3 || next == "" || !all[0].Settings || all[1].Action != "allow" || all[2].Rule != "host:a.example" || all[2].Why != "asked to" {
+	if err != nil || len(all) != 3 || next == "" || !all[0].Settings || all[1].Action != "allow" || all[2].Rule != "host:a.example" ||
+		all[2].Why != "asked to" {
 		t.Errorf("%+v %q, %v", all, next, err)
 	}
 	if all, next, err = s.List(next, 2); err != nil || len(all) != 1 || next != "" || all[0].Rule != "pattern:/zz/" {
@@ -169,7 +176,8 @@ func TestRulesAndRefusalsAreBounded(t *testing.T) {
 		}
 	}
 	all := s.Refusals()
-	if len(all) != maxRefusals+1 || all[0].Rule != otherRules || all[0].Count != 2*maxRefusals || len(all[0].URLs) != maxURLs || len(all[0].URLs[0]) > maxURL {
+	if len(all) != maxRefusals+1 || all[0].Rule != otherRules || all[0].Count != 2*maxRefusals || len(all[0].URLs) != maxURLs ||
+		len(all[0].URLs[0]) > maxURL {
 		t.Errorf("%d refusals, first %+v", len(all), all[0])
 	}
 	var of refusals
@@ -181,7 +189,8 @@ func TestRulesAndRefusalsAreBounded(t *testing.T) {
 }
 
 func FuzzParseRule(f *testing.F) {
-	for _, text := range []string{"host:a.example", "domain:*.example type:text/*", `pattern:^https?://a/ size:>10MiB for:crawl`, "[::1]:80", "size:<1", "a.example"} {
+	for _, text := range []string{"host:a.example", "domain:*.example type:text/*", `pattern:^https?://a/ size:>10MiB for:crawl`,
+		"[::1]:80", "size:<1", "a.example"} {
 		f.Add(text, true, "http://a.example/x")
 	}
 	f.Fuzz(func(t *testing.T, text string, allow bool, url string) {

@@ -9,8 +9,8 @@ import (
 	"odarchive/crawler/address"
 )
 
-// Limits of the rules of a scope. Those that only name a host or domain are looked up, however many they are; others are
-// tried one by one for each URL.
+// Limits of the rules of a scope. Those that only name a host or domain are looked up, however many they are; others
+// are tried one by one for each URL.
 const (
 	maxRules    = 1_000_000
 	maxOthers   = 5000

@@ -57,7 +57,8 @@ func TestAJobThatFailsIsRunAgainWithBackOffAndTheOthersGoOn(t *testing.T) {
 			t.Errorf("the other job ticked %d times in an hour", ticks)
 		}
 		list := jobs.List()
-		if len(list) != 2 || list[0].State != Waiting || list[0].Failures != len(tries) || list[0].Error == "" || list[0].Next.Sub(list[0].FailedAt) != maxPause ||
+		if len(list) != 2 || list[0].State != Waiting || list[0].Failures != len(tries) || list[0].Error == "" ||
+			list[0].Next.Sub(list[0].FailedAt) != maxPause ||
 			list[1].State != Running || list[1].Failures != 0 {
 			t.Errorf("jobs: %+v", list)
 		}
@@ -119,7 +120,8 @@ func TestAPanicIsLoggedOnceWithItsStack(t *testing.T) {
 			t.Errorf("%v after %d tries", err, tries)
 		}
 		text := out.String()
-		if strings.Count(text, "level=ERROR") != 1 || !strings.Contains(text, "job=planning") || !strings.Contains(text, "supervise_test.go") || !strings.Contains(text, errTest.Error()) {
+		if strings.Count(text, "level=ERROR") != 1 || !strings.Contains(text, "job=planning") ||
+			!strings.Contains(text, "supervise_test.go") || !strings.Contains(text, errTest.Error()) {
 			t.Errorf("log: %s", text)
 		}
 	})
@@ -129,7 +131,8 @@ func TestANilSetRunsAJobUnlisted(t *testing.T) {
 	t.Parallel()
 	var jobs *Jobs
 	ran := false
-	if err := jobs.Run(t.Context(), "job", func(context.Context) error { ran = true; return nil }); err != nil || !ran || jobs.List() != nil {
+	if err := jobs.Run(t.Context(), "job", func(context.Context) error { ran = true; return nil }); err != nil || !ran ||
+		jobs.List() != nil {
 		t.Error(err, ran, jobs.List())
 	}
 }

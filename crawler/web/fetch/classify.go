@@ -43,7 +43,8 @@ func (f *Fetcher) classifyRequest(ctx context.Context, ex *Exchange, err error) 
 	}
 	c, why := class(err), err.Error()
 	if c == catalog.ErrHeaderTooLarge {
-		why = fmt.Sprintf("the header of the response is larger than %s, which is the most that is read of one", humanize.IBytes(uint64(f.opts.MaxHeader)))
+		why = fmt.Sprintf("the header of the response is larger than %s, which is the most that is read of one",
+			humanize.IBytes(uint64(f.opts.MaxHeader)))
 	}
 	ex.fail(catalog.NoVersion, c, why)
 	ex.noteReach(c, err, f.opts.Now())
@@ -124,7 +125,8 @@ func class(err error) catalog.ErrorClass {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return catalog.ErrTruncated
 	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.EPIPE),
-		errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, net.ErrClosed), errors.As(err, &op), errors.As(err, &refused),
+		errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, net.ErrClosed), errors.As(err, &op),
+		errors.As(err, &refused),
 		strings.Contains(text, "server closed idle connection"):
 		return catalog.ErrNetwork
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // Client returns a client for requests that are not visits, such as a document for LOAD. It reaches only the networks
-// and ports that the fetcher may reach, through the proxies that visits use. It sends no login, since anybody's query may
-// name the address. The caller must limit sizes and times.
+// and ports that the fetcher may reach, through the proxies that visits use. It sends no login, since anybody's query
+// may name the address. The caller must limit sizes and times.
 func (f *Fetcher) Client() *http.Client { return &http.Client{Transport: &client{f: f}} }
 
 // Patient is Client for requests whose answers may take long to begin, such as federated queries: only the context of a
@@ -23,8 +23,8 @@ func (f *Fetcher) Patient() *http.Client {
 // the login that is set for the host.
 func (f *Fetcher) Portals() http.RoundTripper { return &client{f: f, login: true} }
 
-// UserAgent returns the User-Agent header that requests of Client without one get. A host for which the operator has set
-// another one gets that.
+// UserAgent returns the User-Agent header that requests of Client without one get. A host for which the operator has
+// set another one gets that.
 func (f *Fetcher) UserAgent() string { return f.opts.userAgent("") }
 
 // client is the transport of Client, Patient and Portals.

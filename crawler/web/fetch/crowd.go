@@ -2,8 +2,8 @@ package fetch
 
 import "sync"
 
-// manyConns is how many connections may be open before those without a request are closed. One to a host that speaks HTTP/2
-// takes 100 KB, and http.Transport bounds only the number of the others.
+// manyConns is how many connections may be open before those without a request are closed. One to a host that speaks
+// HTTP/2 takes 100 KB, and http.Transport bounds only the number of the others.
 const manyConns = 512
 
 // crowd counts open connections and says when they are too many.

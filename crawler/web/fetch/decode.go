@@ -56,7 +56,8 @@ func isGzipType(contentType string) bool {
 
 // codings are the content codings that undo decodes.
 var codings = map[string]compression.Format{
-	"gzip": compression.Gzip, "x-gzip": compression.Gzip, "deflate": compression.Deflate, "br": compression.Brotli, "zstd": compression.Zstd,
+	"gzip": compression.Gzip, "x-gzip": compression.Gzip, "deflate": compression.Deflate, "br": compression.Brotli,
+	"zstd": compression.Zstd,
 }
 
 // undo returns a reader that decodes one encoding.

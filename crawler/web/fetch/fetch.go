@@ -7,10 +7,11 @@
 //
 // Promises: A call makes one request at a time, and passes every redirect target to Request.Check before it follows it.
 // It never connects to a private, loopback or link-local address or a metadata service, unless that is allowed, or
-// the operator has named this address for the host; the address that is dialled decides. It observes the limits of time, size, header size and decompression ratio. Cookies
-// live for one fetch and return only to the host that set them. TLS certificates are verified, except those of
-// Options.UnverifiedHosts, and those of hosts for which the operator says so. What the secrets file holds goes only to
-// the hosts that the operator names, and is not in an Exchange.
+// the operator has named this address for the host; the address that is dialled decides. It observes the limits of
+// time, size, header size and decompression ratio. Cookies live for one fetch and return only to the host that set
+// them. TLS certificates are verified, except those of Options.UnverifiedHosts, and those of hosts for which the
+// operator says so. What the secrets file holds goes only to the hosts that the operator names, and is not in an
+// Exchange.
 //
 // The package does not handle robots.txt or delays, and does not compare the file with earlier versions.
 package fetch
@@ -84,9 +85,9 @@ type Request struct {
 	// Check, if not nil, is called with every redirect target before it is requested. A *Refused ends the fetch with
 	// that outcome; Fetch returns any other error.
 	Check func(url string) error
-	// CheckBody, if not nil, is called before the body of a response is read, with the media type and the length that the
-	// server declares; these are "" and -1 if it does not. A *Refused ends the fetch with that outcome; Fetch returns any
-	// other error.
+	// CheckBody, if not nil, is called before the body of a response is read, with the media type and the length that
+	// the server declares; these are "" and -1 if it does not. A *Refused ends the fetch with that outcome; Fetch
+	// returns any other error.
 	CheckBody func(mediaType string, length int64) error
 	// Answered reports that the host answered the last request for the URL. Fetch ignores it; it is for wrappers of
 	// Fetch.

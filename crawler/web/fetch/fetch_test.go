@@ -86,7 +86,8 @@ func TestAFileComesWithItsHeaders(t *testing.T) {
 	if got := ex.RequestHeader.Get("User-Agent"); got != "odarchive/1.0 (+https://archive.example/bot)" {
 		t.Errorf("User-Agent %q", got)
 	}
-	if ex.RequestLine != "GET /data.csv?x=%7E HTTP/1.1" || ex.RequestHeader.Get("Host") == "" || ex.RemoteAddr == "" || ex.FirstByte.IsZero() {
+	if ex.RequestLine != "GET /data.csv?x=%7E HTTP/1.1" || ex.RequestHeader.Get("Host") == "" || ex.RemoteAddr == "" ||
+		ex.FirstByte.IsZero() {
 		t.Errorf("the request was noted as %q %v to %q", ex.RequestLine, ex.RequestHeader, ex.RemoteAddr)
 	}
 	again := get(t, f, Request{URL: url + "/data.csv", ETag: ex.ETag})
@@ -126,19 +127,21 @@ func TestANameThatTurnsToAPrivateAddressIsNotConnectedTo(t *testing.T) {
 	names := &turning{answers: [][]netip.Addr{{public}, {private, public}, {metadata}, {private}}}
 	var mu sync.Mutex
 	var connected []string
-	f := newFetcher(t, Options{AllowNets: []netip.Prefix{}, Resolver: names, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-		mu.Lock()
-		connected = append(connected, address)
-		mu.Unlock()
-		return new(net.Dialer).DialContext(ctx, network, strings.TrimPrefix(url, "http://"))
-	}})
+	f := newFetcher(t, Options{AllowNets: []netip.Prefix{}, Resolver: names,
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			mu.Lock()
+			connected = append(connected, address)
+			mu.Unlock()
+			return new(net.Dialer).DialContext(ctx, network, strings.TrimPrefix(url, "http://"))
+		}})
 	for i, want := range []catalog.Outcome{"", "", catalog.Blocked, catalog.Blocked} {
 		if ex := get(t, f, Request{URL: "http://turning.example/a.csv"}); ex.Outcome != want {
 			t.Errorf("fetch %d: %+v, want %q", i, ex, want)
 		}
 	}
 	if want := []string{"8.8.8.8:80", "8.8.8.8:80"}; !slices.Equal(connected, want) || names.asked != 4 {
-		t.Errorf("connected to %v after %d questions, want %v: the address that was checked is the one that is connected to", connected, names.asked, want)
+		t.Errorf("connected to %v after %d questions, want %v: the address that was checked is the one that is connected to", connected,
+			names.asked, want)
 	}
 }
 

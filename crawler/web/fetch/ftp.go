@@ -89,7 +89,8 @@ func (f *Fetcher) ftp(ctx context.Context, ex *Exchange, u address.URL, req Requ
 	return f.receiveFTP(ctx, cancel, ex, data, size, sizeErr == nil, req)
 }
 
-func (f *Fetcher) receiveFTP(ctx context.Context, cancel context.CancelCauseFunc, ex *Exchange, data *ftp.Response, size int64, sized bool, req Request) error {
+func (f *Fetcher) receiveFTP(ctx context.Context, cancel context.CancelCauseFunc, ex *Exchange, data *ftp.Response, size int64, sized bool,
+	req Request) error {
 	body := &incoming{ctx: ctx, cancel: cancel, src: data, f: f}
 	body.begin()
 	defer body.close()

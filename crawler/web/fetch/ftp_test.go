@@ -121,16 +121,19 @@ func TestFilesComeByFTP(t *testing.T) {
 	}{
 		{"a file", "/pub/data.csv", "ok", func(*ftpServer) {}},
 		{"passive mode of old, with a false address", "/pub/data.csv", "ok", func(s *ftpServer) { s.epsv = false }},
-		{"a data port of another service", "/pub/data.csv", "no-version protocol", func(s *ftpServer) { s.epsv, s.pasv = false, "127,0,0,1,0,25" }},
+		{"a data port of another service", "/pub/data.csv", "no-version protocol",
+			func(s *ftpServer) { s.epsv, s.pasv = false, "127,0,0,1,0,25" }},
 		{"no such file", "/pub/other.csv", "no-version http-status", func(*ftpServer) {}},
 		{"less than announced", "/pub/data.csv", "no-version truncated", func(s *ftpServer) { s.size = 100 }},
 		{"given up in the middle", "/pub/data.csv", "no-version truncated", func(s *ftpServer) { s.last = "426 aborted" }},
 		{"more than allowed", "/pub/data.csv", "no-version too-large", func(s *ftpServer) { s.size = 2000 }},
-		{"more than allowed, unannounced", "/pub/data.csv", "no-version too-large", func(s *ftpServer) { s.size, s.send = -1, strings.Repeat("x", 2000) }},
+		{"more than allowed, unannounced", "/pub/data.csv", "no-version too-large",
+			func(s *ftpServer) { s.size, s.send = -1, strings.Repeat("x", 2000) }},
 		{"empty", "/pub/data.csv", "no-version empty-body", func(s *ftpServer) { s.size, s.send = 0, "" }},
 		{"too many users", "/pub/data.csv", "retry-later http-status", func(s *ftpServer) { s.greeting = "421 too many" }},
 		{"no FTP at all", "/pub/data.csv", "no-version protocol", func(s *ftpServer) { s.greeting = "HTTP/1.1 400 Bad Request" }},
-		{"a talkative server", "/pub/data.csv", "no-version protocol", func(s *ftpServer) { s.greeting = "220-" + strings.Repeat("welcome", maxControl/7+1) }},
+		{"a talkative server", "/pub/data.csv", "no-version protocol",
+			func(s *ftpServer) { s.greeting = "220-" + strings.Repeat("welcome", maxControl/7+1) }},
 		{"a line break in the name", "/pub/data.csv%0d%0aDELE%20x", "no-version bad-url", func(*ftpServer) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -134,9 +134,10 @@ func (f *Fetcher) dial(ctx context.Context, network, hostPort string) (net.Conn,
 	return nil, err
 }
 
-// firstAllowed connects to the first of a host's addresses that may be fetched and answers. After an error, connect says
-// whether more addresses are worth a try. The error is that of the last try, or that all addresses are forbidden.
-func (f *Fetcher) firstAllowed(ctx context.Context, to target, connect func(netip.Addr) (conn net.Conn, more bool, err error)) (net.Conn, error) {
+// firstAllowed connects to the first of a host's addresses that may be fetched and answers. After an error, connect
+// says whether more addresses are worth a try. The error is that of the last try, or that all addresses are forbidden.
+func (f *Fetcher) firstAllowed(ctx context.Context, to target, connect func(netip.Addr) (conn net.Conn, more bool, err error)) (net.Conn,
+	error) {
 	var last error
 	for _, a := range to.addrs {
 		if !to.set && !f.guard.allows(a) {

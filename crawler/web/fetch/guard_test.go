@@ -21,7 +21,8 @@ func (r *rebinding) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 	}
 	if strings.HasPrefix(host, "nat64") {
-		return []netip.Addr{netip.MustParseAddr("64:ff9b::7f00:1"), netip.MustParseAddr("2002:7f00:1::1"), netip.MustParseAddr("::ffff:127.0.0.1")}, nil
+		return []netip.Addr{netip.MustParseAddr("64:ff9b::7f00:1"), netip.MustParseAddr("2002:7f00:1::1"),
+			netip.MustParseAddr("::ffff:127.0.0.1")}, nil
 	}
 	if r.asked.Add(1)%2 == 1 {
 		return []netip.Addr{netip.MustParseAddr("93.184.215.14")}, nil
@@ -29,8 +30,8 @@ func (r *rebinding) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr
 	return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 }
 
-// Each way to name a private address is tried on the crawler, on its client for LOAD and on that for SERVICE; hooks and hubs
-// use them, too. A server on this machine must see none of it.
+// Each way to name a private address is tried on the crawler, on its client for LOAD and on that for SERVICE; hooks and
+// hubs use them, too. A server on this machine must see none of it.
 func TestNoSpellingReachesAPrivateAddress(t *testing.T) {
 	t.Parallel()
 	var reached atomic.Int64
@@ -50,13 +51,20 @@ func TestNoSpellingReachesAPrivateAddress(t *testing.T) {
 		}
 		return nil, fmt.Errorf("no route to %s", address)
 	}
-	f := newFetcher(t, Options{AllowNets: []netip.Prefix{netip.MustParsePrefix("10.77.0.0/16")}, Resolver: new(rebinding), Dial: dialled, Timeouts: quick})
+	f := newFetcher(t, Options{AllowNets: []netip.Prefix{netip.MustParsePrefix("10.77.0.0/16")}, Resolver: new(rebinding), Dial: dialled,
+		Timeouts: quick})
 	for _, host := range []string{
-		"127.0.0.1", "127.1", "127.0.1", "0177.0.0.1", "0x7f.0.0.1", "0x7f000001", "2130706433", "017700000001", "127.0.0.1.", "①②⑦.0.0.1", "127。0。0。1", "%31%32%37.0.0.1", "0", "0.0.0.0",
-		"localhost", "LOCALHOST.", "x.localhost", "private.example", "PRIVATE.example.", "nat64.example", "rebinding.example", "rebinding.example", "rebinding.example",
-		"[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::ffff:0:127.0.0.1]", "[::127.0.0.1]", "[64:ff9b::127.0.0.1]", "[64:ff9b:1::127.0.0.1]", "[2002:7f00:1::]", "[2001:0:7f00:1::]", "[2001::80ff:fffe]", "[::1%25lo]", "[fe80::1%25eth0]", "[fd00::1]", "[fec0::1]",
-		"10.0.0.1", "10.76.255.255", "172.16.0.1", "192.168.0.1", "169.254.169.254", "[fd00:ec2::254]", "100.100.100.200", "168.63.129.16", "192.0.0.192", "198.18.0.1", "224.0.0.1", "255.255.255.255",
-		"user:pw@127.0.0.1", "public.example@127.0.0.1", "127.0.0.1#@public.example", "127.0.0.1?@public.example", "127.0.0.1\\@public.example",
+		"127.0.0.1", "127.1", "127.0.1", "0177.0.0.1", "0x7f.0.0.1", "0x7f000001", "2130706433", "017700000001", "127.0.0.1.", "①②⑦.0.0.1",
+		"127。0。0。1", "%31%32%37.0.0.1", "0", "0.0.0.0",
+		"localhost", "LOCALHOST.", "x.localhost", "private.example", "PRIVATE.example.", "nat64.example", "rebinding.example",
+		"rebinding.example", "rebinding.example",
+		"[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::ffff:0:127.0.0.1]", "[::127.0.0.1]", "[64:ff9b::127.0.0.1]",
+		"[64:ff9b:1::127.0.0.1]", "[2002:7f00:1::]", "[2001:0:7f00:1::]", "[2001::80ff:fffe]", "[::1%25lo]", "[fe80::1%25eth0]",
+		"[fd00::1]", "[fec0::1]",
+		"10.0.0.1", "10.76.255.255", "172.16.0.1", "192.168.0.1", "169.254.169.254", "[fd00:ec2::254]", "100.100.100.200", "168.63.129.16",
+		"192.0.0.192", "198.18.0.1", "224.0.0.1", "255.255.255.255",
+		"user:pw@127.0.0.1", "public.example@127.0.0.1", "127.0.0.1#@public.example", "127.0.0.1?@public.example",
+		"127.0.0.1\\@public.example",
 	} {
 		address := "http://" + host
 		if !strings.ContainsAny(host, "#?\\") {

@@ -36,9 +36,9 @@ func RetryAfter(v string, now time.Time) time.Duration {
 	return max(0, min(t.Sub(now), longestRetryAfter))
 }
 
-// restWanted returns for how long a host does not want to be asked because a limit of requests is used up, as it says in
-// RateLimit-Remaining and RateLimit-Reset, or their older names with X-. It returns 0 if it does not say so, and at most
-// an hour: what a host means by these fields varies.
+// restWanted returns for how long a host does not want to be asked because a limit of requests is used up, as it says
+// in RateLimit-Remaining and RateLimit-Reset, or their older names with X-. It returns 0 if it does not say so, and at
+// most an hour: what a host means by these fields varies.
 func restWanted(h http.Header, now time.Time) time.Duration {
 	for _, prefix := range []string{"Ratelimit-", "X-Ratelimit-"} {
 		left, leftOK := leadingNumber(h.Get(prefix + "Remaining"))

@@ -83,8 +83,10 @@ func TestAUsedUpLimitOfRequestsIsAWishToRest(t *testing.T) {
 		remaining, reset string
 		want             time.Duration
 	}{
-		{"0", "30", 30 * time.Second}, {"0;w=60", "30;w=60", 30 * time.Second}, {"0", "1800000045", 45 * time.Second}, {"0", "1799999999", 0}, {"0", "999999", time.Hour},
-		{"5", "30", 0}, {"", "30", 0}, {"0", "", 0}, {"none", "soon", 0}, {"0", "99999999999999999999", 0}, {"0", "9223372036854775807", time.Hour}, {"-1", "30", 0},
+		{"0", "30", 30 * time.Second}, {"0;w=60", "30;w=60", 30 * time.Second}, {"0", "1800000045", 45 * time.Second},
+		{"0", "1799999999", 0}, {"0", "999999", time.Hour},
+		{"5", "30", 0}, {"", "30", 0}, {"0", "", 0}, {"none", "soon", 0}, {"0", "99999999999999999999", 0},
+		{"0", "9223372036854775807", time.Hour}, {"-1", "30", 0},
 	} {
 		for _, prefix := range []string{"RateLimit-", "X-RateLimit-"} {
 			h := http.Header{}

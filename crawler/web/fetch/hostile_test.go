@@ -21,7 +21,8 @@ import (
 )
 
 // quick are short time limits, so that hanging servers do not hang the tests.
-var quick = Timeouts{Connect: 5 * time.Second, TLS: 5 * time.Second, Header: 400 * time.Millisecond, Idle: 400 * time.Millisecond, Total: 20 * time.Second,
+var quick = Timeouts{Connect: 5 * time.Second, TLS: 5 * time.Second, Header: 400 * time.Millisecond, Idle: 400 * time.Millisecond,
+	Total:   20 * time.Second,
 	MinRate: 1000, Grace: 500 * time.Millisecond}
 
 func hostileWeb(t testing.TB) *webtest.Web {
@@ -31,8 +32,10 @@ func hostileWeb(t testing.TB) *webtest.Web {
 		t.Fatal(err)
 	}
 	headers := "HTTP/1.1 200 OK\n" + strings.Repeat("X-Filler: "+strings.Repeat("x", 1000)+"\n", 400)
-	continues := "-- h.example/continue-for-ever @1 --\n> raw crlf\n" + strings.Repeat("HTTP/1.1 100 Continue\nX-Filler: "+strings.Repeat("x", 1000)+"\n\n", 400)
-	archive = slices.Concat(archive, []byte("-- h.example/huge-header --\n> want no-version header-too-large\n> raw\n"+headers+"\nx\n"), []byte(continues))
+	continues := "-- h.example/continue-for-ever @1 --\n> raw crlf\n" +
+		strings.Repeat("HTTP/1.1 100 Continue\nX-Filler: "+strings.Repeat("x", 1000)+"\n\n", 400)
+	archive = slices.Concat(archive, []byte("-- h.example/huge-header --\n> want no-version header-too-large\n> raw\n"+headers+"\nx\n"),
+		[]byte(continues))
 	w, err := webtest.Start(archive, webtest.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +94,8 @@ func TestNoMisbehaviourBreaksTheFetcher(t *testing.T) {
 		}
 	})
 	for _, r := range w.Requests() {
-		if r.Host == "inside.example" || r.Host == "rebound.example" || r.Host == "metadata.example" || r.Host == "six.example" || r.Host == "shared.example" {
+		if r.Host == "inside.example" || r.Host == "rebound.example" || r.Host == "metadata.example" || r.Host == "six.example" ||
+			r.Host == "shared.example" {
 			t.Errorf("%s%s was asked for", r.Host, r.Path)
 		}
 	}
@@ -135,7 +139,8 @@ func TestEveryRedirectIsAnnounced(t *testing.T) {
 		t.Errorf("a refused redirect: %+v", ex)
 	}
 	boom := fmt.Errorf("our own fault")
-	if _, err := f.Fetch(t.Context(), Request{URL: "http://h.example/many/8", Check: func(string) error { return boom }}); err == nil || !strings.Contains(err.Error(), "our own fault") {
+	if _, err := f.Fetch(t.Context(), Request{URL: "http://h.example/many/8", Check: func(string) error { return boom }}); err == nil ||
+		!strings.Contains(err.Error(), "our own fault") {
 		t.Errorf("an error of ours: %v", err)
 	}
 }
@@ -204,7 +209,8 @@ func TestEncodingsAreDecoded(t *testing.T) {
 		{"padding behind", "x-gzip", "text/csv", append(zip("a"), 0, 0, 0, 0), "a", ""},
 		{"twice", "gzip, gzip", "text/csv", zip(string(zip("a"))), "a", ""},
 		{"cut off inside", "gzip", "text/csv", zip("hello, hello")[:20], "", "decode"},
-		{"a wrong checksum", "gzip", "text/csv", bytes.Replace(zip("hello"), zip("hello")[len(zip("hello"))-8:], make([]byte, 8), 1), "", "decode"},
+		{"a wrong checksum", "gzip", "text/csv", bytes.Replace(zip("hello"), zip("hello")[len(zip("hello"))-8:], make([]byte, 8), 1), "",
+			"decode"},
 		{"nothing", "gzip", "text/csv", nil, "", "empty-body"},
 		{"a gzip file stays one", "gzip", "application/gzip", zip("a"), string(zip("a")), ""},
 	} {
@@ -249,10 +255,14 @@ func TestOnlyPublicAddressesMayBeFetched(t *testing.T) {
 	t.Parallel()
 	g := guard{nets: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16")}}
 	for addr, want := range map[string]bool{
-		"8.8.8.8": true, "2606:4700::1111": true, "10.1.2.3": true, "64:ff9b::808:808": true, "2002:808:808::1": true, "::ffff:0:8.8.8.8": true, "::ffff:8.8.8.8": true,
-		"10.2.0.1": false, "127.0.0.1": false, "0.0.0.0": false, "::": false, "::1": false, "169.254.169.254": false, "fe80::1": false, "224.0.0.1": false,
-		"255.255.255.255": false, "192.168.0.1": false, "172.16.0.1": false, "100.100.100.200": false, "168.63.129.16": false, "fd00::1": false,
-		"::ffff:10.2.0.1": false, "::7f00:1": false, "64:ff9b::7f00:1": false, "::ffff:0:127.0.0.1": false, "::ffff:0:10.0.0.1": false, "192.88.99.1": false, "2002:7f00:1::": false, "2001:0:4136:e378::1": false, "fec0::1": false,
+		"8.8.8.8": true, "2606:4700::1111": true, "10.1.2.3": true, "64:ff9b::808:808": true, "2002:808:808::1": true,
+		"::ffff:0:8.8.8.8": true, "::ffff:8.8.8.8": true,
+		"10.2.0.1": false, "127.0.0.1": false, "0.0.0.0": false, "::": false, "::1": false, "169.254.169.254": false, "fe80::1": false,
+		"224.0.0.1":       false,
+		"255.255.255.255": false, "192.168.0.1": false, "172.16.0.1": false, "100.100.100.200": false, "168.63.129.16": false,
+		"fd00::1":         false,
+		"::ffff:10.2.0.1": false, "::7f00:1": false, "64:ff9b::7f00:1": false, "::ffff:0:127.0.0.1": false, "::ffff:0:10.0.0.1": false,
+		"192.88.99.1": false, "2002:7f00:1::": false, "2001:0:4136:e378::1": false, "fec0::1": false,
 		"192.0.2.1": false, "198.18.0.1": false, "ff02::1": false, "2001:db8::1": false,
 	} {
 		if got := g.allows(netip.MustParseAddr(addr)); got != want {
@@ -264,27 +274,32 @@ func TestOnlyPublicAddressesMayBeFetched(t *testing.T) {
 // FuzzResponse gives the fetcher any bytes as a response.
 func FuzzResponse(f *testing.F) {
 	for _, s := range []string{
-		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08", "HTTP/1.1 302 F\r\nLocation: /x\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n", "HTTP/1.1 503 X\r\nRetry-After: Fri, 31 Dec 1999 23:59:59 GMT\r\n\r\n",
-		"HTTP/1.1 200 OK\r\nContent-Disposition: attachment; filename=\"../../x\"\r\nSet-Cookie: a=b\r\n\r\nx", "HTTP/1.0 200\r\n\r\nx", "\x00",
-		"HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n\r\n\x28\xb5\x2f\xfd\x04\x00\x01", "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n\x0b\x02\x80",
+		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08",
+		"HTTP/1.1 302 F\r\nLocation: /x\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+		"HTTP/1.1 503 X\r\nRetry-After: Fri, 31 Dec 1999 23:59:59 GMT\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Disposition: attachment; filename=\"../../x\"\r\nSet-Cookie: a=b\r\n\r\nx", "HTTP/1.0 200\r\n\r\nx",
+		"\x00",
+		"HTTP/1.1 200 OK\r\nContent-Encoding: zstd\r\n\r\n\x28\xb5\x2f\xfd\x04\x00\x01",
+		"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n\x0b\x02\x80",
 	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		fetcher := newFetcher(t, Options{MaxBody: 1 << 16, Timeouts: quick, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-			client, server := net.Pipe()
-			go func() {
-				defer server.Close()
-				server.SetDeadline(time.Now().Add(2 * time.Second))
-				buf := make([]byte, 4096)
-				if _, err := server.Read(buf); err != nil {
-					return
-				}
-				server.Write(answer)
-			}()
-			return client, nil
-		}})
+		fetcher := newFetcher(t,
+			Options{MaxBody: 1 << 16, Timeouts: quick, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+				client, server := net.Pipe()
+				go func() {
+					defer server.Close()
+					server.SetDeadline(time.Now().Add(2 * time.Second))
+					buf := make([]byte, 4096)
+					if _, err := server.Read(buf); err != nil {
+						return
+					}
+					server.Write(answer)
+				}()
+				return client, nil
+			}})
 		ex, err := fetcher.Fetch(t.Context(), Request{URL: "http://127.0.0.1/"})
 		if err != nil {
 			t.Fatal(err)

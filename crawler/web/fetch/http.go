@@ -23,7 +23,8 @@ func (f *Fetcher) http(ctx context.Context, ex *Exchange, u address.URL, req Req
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	set := f.opts.Settings(u.Group())
-	trace := &traced{ex: ex, now: f.opts.Now, keep: f.opts.wireSpool(), login: set.Secret, permit: func() *NotPermitted { return f.opts.Permit(u.Group()) },
+	trace := &traced{ex: ex, now: f.opts.Now, keep: f.opts.wireSpool(), login: set.Secret,
+		permit: func() *NotPermitted { return f.opts.Permit(u.Group()) },
 		giveUp: func() { cancel(errRefusedAgain) }}
 	hop := Hop{URL: ex.FinalURL, Start: f.opts.Now()}
 	if len(ex.Redirects) == 0 {
@@ -179,7 +180,8 @@ func (f *Fetcher) wantsBody(ex *Exchange, resp *http.Response, req Request) bool
 		return false
 	}
 	if limit := f.limit(req); resp.ContentLength > limit && !req.CutOff {
-		ex.fail(catalog.NoVersion, catalog.ErrTooLarge, fmt.Sprintf("the server announces %d bytes, the limit is %d", resp.ContentLength, limit))
+		ex.fail(catalog.NoVersion, catalog.ErrTooLarge,
+			fmt.Sprintf("the server announces %d bytes, the limit is %d", resp.ContentLength, limit))
 		return false
 	}
 	return true

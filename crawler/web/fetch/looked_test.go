@@ -17,7 +17,8 @@ func TestOnlyARealLookupSaysSomethingOfTheNameServer(t *testing.T) {
 	defer server.Close()
 	real := server.Listener.Addr().String()
 	_, port, _ := net.SplitHostPort(real)
-	f := newFetcher(t, Options{AllowNets: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Settings: resolves(t, "placed.example="+real),
+	f := newFetcher(t, Options{AllowNets: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+		Settings: resolves(t, "placed.example="+real),
 		Resolver: names.NewCache(&net.Resolver{PreferGo: true}, names.Options{})})
 	for _, c := range []struct {
 		url  string

@@ -21,18 +21,20 @@ func TestARememberedNameIsCheckedBeforeEachConnection(t *testing.T) {
 		io.WriteString(w, "a,b\n1,2\n")
 	})
 	now := time.Now()
-	asked := &turning{answers: [][]netip.Addr{{netip.MustParseAddr("8.8.8.8")}, {netip.MustParseAddr("10.0.0.7")}, {netip.MustParseAddr("8.8.4.4")}}}
+	asked := &turning{
+		answers: [][]netip.Addr{{netip.MustParseAddr("8.8.8.8")}, {netip.MustParseAddr("10.0.0.7")}, {netip.MustParseAddr("8.8.4.4")}}}
 	cache := names.NewCache(asked, names.Options{Now: func() time.Time { return now }})
 	unreachable := false
-	f := newFetcher(t, Options{AllowNets: []netip.Prefix{}, Resolver: cache, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-		if unreachable {
-			return nil, &net.OpError{Op: "dial", Err: io.ErrUnexpectedEOF}
-		}
-		if strings.HasPrefix(address, "10.") {
-			t.Errorf("connected to %s", address)
-		}
-		return new(net.Dialer).DialContext(ctx, network, strings.TrimPrefix(url, "http://"))
-	}})
+	f := newFetcher(t, Options{AllowNets: []netip.Prefix{}, Resolver: cache,
+		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if unreachable {
+				return nil, &net.OpError{Op: "dial", Err: io.ErrUnexpectedEOF}
+			}
+			if strings.HasPrefix(address, "10.") {
+				t.Errorf("connected to %s", address)
+			}
+			return new(net.Dialer).DialContext(ctx, network, strings.TrimPrefix(url, "http://"))
+		}})
 	for i, step := range []struct {
 		after time.Duration
 		want  catalog.Outcome

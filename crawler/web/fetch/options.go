@@ -39,9 +39,10 @@ type Options struct {
 	Resolver  Resolver                                                             // net.DefaultResolver
 	Dial      func(ctx context.Context, network, address string) (net.Conn, error) // called with an allowed IP address; net.Dialer
 	Bandwidth float64                                                              // bytes per second of all fetches together; no limit
-	MaxConns  int                                                                  // open connections, negative for no limit; depends on the limit of file descriptors
-	Now       func() time.Time
-	Tape      Tape // keeps what is on the wire; none
+	// open connections, negative for no limit; depends on the limit of file descriptors
+	MaxConns int
+	Now      func() time.Time
+	Tape     Tape // keeps what is on the wire; none
 
 	// Permit is called with the host of a request immediately before any of its bytes are written. A request that it
 	// does not permit is not made, and Fetch returns its error, a *NotPermitted. nil permits everything.
@@ -137,7 +138,8 @@ func def[T comparable](v *T, to T) {
 	}
 }
 
-// userAgent returns the User-Agent header: the product, or what an operator has set for the host, and where to complain.
+// userAgent returns the User-Agent header: the product, or what an operator has set for the host, and where to
+// complain.
 func (o Options) userAgent(ofHost string) string {
 	agent := cmp.Or(ofHost, o.UserAgent)
 	if o.Contact == "" || strings.Contains(agent, o.Contact) {

@@ -33,7 +33,8 @@ func dialError(errno syscall.Errno) error {
 func TestTheTroubleOfThisMachineIsAnErrorAndNoOutcome(t *testing.T) {
 	t.Parallel()
 	const v4, v6 = "203.0.114.7", "2a00:1450::7"
-	refused := &net.DNSError{Err: "read udp 127.0.0.1:4711->127.0.0.1:53: read: connection refused", Name: "data.example.org", IsTemporary: true}
+	refused := &net.DNSError{Err: "read udp 127.0.0.1:4711->127.0.0.1:53: read: connection refused", Name: "data.example.org",
+		IsTemporary: true}
 	for name, c := range map[string]struct {
 		addr     string
 		dial     error
@@ -42,23 +43,31 @@ func TestTheTroubleOfThisMachineIsAnErrorAndNoOutcome(t *testing.T) {
 		class    catalog.ErrorClass // then
 		reaching [3]bool            // then: reached, unreachable, no route
 	}{
-		"no descriptor":             {addr: v4, dial: dialError(syscall.EMFILE), want: TroubleDescriptors},
-		"no descriptor anywhere":    {addr: v4, dial: dialError(syscall.ENFILE), want: TroubleDescriptors},
-		"no memory":                 {addr: v4, dial: dialError(syscall.ENOMEM), want: TroubleMemory},
-		"no buffers":                {addr: v6, dial: dialError(syscall.ENOBUFS), want: TroubleMemory},
-		"no local port":             {addr: v4, dial: dialError(syscall.EADDRNOTAVAIL), want: TroublePorts},
-		"no IPv6 here":              {addr: v6, dial: dialError(syscall.EADDRNOTAVAIL), class: catalog.ErrNetwork, reaching: [3]bool{true, false, false}},
-		"interface down":            {addr: v4, dial: dialError(syscall.ENETDOWN), want: TroubleNetwork},
-		"wrapped twice":             {addr: v4, dial: fmt.Errorf("tunnel: %w", dialError(syscall.EMFILE)), want: TroubleDescriptors},
-		"no route":                  {addr: v6, dial: dialError(syscall.ENETUNREACH), class: catalog.ErrNetwork, reaching: [3]bool{false, true, true}},
-		"host unreachable":          {addr: v4, dial: dialError(syscall.EHOSTUNREACH), class: catalog.ErrNetwork, reaching: [3]bool{false, true, false}},
-		"refused":                   {addr: v4, dial: dialError(syscall.ECONNREFUSED), class: catalog.ErrNetwork, reaching: [3]bool{true, false, false}},
-		"timed out":                 {addr: v4, dial: dialError(syscall.ETIMEDOUT), class: catalog.ErrTimeout, reaching: [3]bool{false, true, false}},
-		"name server refuses":       {lookup: refused, want: TroubleResolver},
-		"no descriptor to look up":  {lookup: &net.DNSError{Err: "dial udp 127.0.0.1:53: socket: too many open files", Name: "a"}, want: TroubleDescriptors},
-		"name server out of reach":  {lookup: &net.DNSError{Err: "dial udp 192.0.2.1:53: connect: network is unreachable", Name: "a"}, want: TroubleResolver},
-		"no such name":              {lookup: &net.DNSError{Err: "no such host", Name: "a", IsNotFound: true}, class: catalog.ErrDNS},
-		"name server's own trouble": {lookup: &net.DNSError{Err: "server misbehaving", Name: "a", IsTemporary: true}, class: catalog.ErrDNS, reaching: [3]bool{false, true, false}},
+		"no descriptor":          {addr: v4, dial: dialError(syscall.EMFILE), want: TroubleDescriptors},
+		"no descriptor anywhere": {addr: v4, dial: dialError(syscall.ENFILE), want: TroubleDescriptors},
+		"no memory":              {addr: v4, dial: dialError(syscall.ENOMEM), want: TroubleMemory},
+		"no buffers":             {addr: v6, dial: dialError(syscall.ENOBUFS), want: TroubleMemory},
+		"no local port":          {addr: v4, dial: dialError(syscall.EADDRNOTAVAIL), want: TroublePorts},
+		"no IPv6 here": {addr: v6, dial: dialError(syscall.EADDRNOTAVAIL), class: catalog.ErrNetwork,
+			reaching: [3]bool{true, false, false}},
+		"interface down": {addr: v4, dial: dialError(syscall.ENETDOWN), want: TroubleNetwork},
+		"wrapped twice":  {addr: v4, dial: fmt.Errorf("tunnel: %w", dialError(syscall.EMFILE)), want: TroubleDescriptors},
+		"no route": {addr: v6, dial: dialError(syscall.ENETUNREACH), class: catalog.ErrNetwork,
+			reaching: [3]bool{false, true, true}},
+		"host unreachable": {addr: v4, dial: dialError(syscall.EHOSTUNREACH), class: catalog.ErrNetwork,
+			reaching: [3]bool{false, true, false}},
+		"refused": {addr: v4, dial: dialError(syscall.ECONNREFUSED), class: catalog.ErrNetwork,
+			reaching: [3]bool{true, false, false}},
+		"timed out": {addr: v4, dial: dialError(syscall.ETIMEDOUT), class: catalog.ErrTimeout,
+			reaching: [3]bool{false, true, false}},
+		"name server refuses": {lookup: refused, want: TroubleResolver},
+		"no descriptor to look up": {lookup: &net.DNSError{Err: "dial udp 127.0.0.1:53: socket: too many open files", Name: "a"},
+			want: TroubleDescriptors},
+		"name server out of reach": {lookup: &net.DNSError{Err: "dial udp 192.0.2.1:53: connect: network is unreachable", Name: "a"},
+			want: TroubleResolver},
+		"no such name": {lookup: &net.DNSError{Err: "no such host", Name: "a", IsNotFound: true}, class: catalog.ErrDNS},
+		"name server's own trouble": {lookup: &net.DNSError{Err: "server misbehaving", Name: "a", IsTemporary: true}, class: catalog.ErrDNS,
+			reaching: [3]bool{false, true, false}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +95,8 @@ func TestTheTroubleOfThisMachineIsAnErrorAndNoOutcome(t *testing.T) {
 				case err != nil:
 					t.Errorf("%s: %v; want an outcome of class %s", scheme, err, c.class)
 				case ex.ErrorClass != c.class || [3]bool{!ex.Reached.IsZero(), ex.Unreachable, ex.NoRoute} != c.reaching:
-					t.Errorf("%s: class %s, reached %v, unreachable %v, no route %v; want %s, %v", scheme, ex.ErrorClass, ex.Reached, ex.Unreachable, ex.NoRoute, c.class, c.reaching)
+					t.Errorf("%s: class %s, reached %v, unreachable %v, no route %v; want %s, %v", scheme, ex.ErrorClass, ex.Reached,
+						ex.Unreachable, ex.NoRoute, c.class, c.reaching)
 				}
 			}
 		})
@@ -147,16 +157,17 @@ func TestNoMoreConnectionsAreOpenThanAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var open, highest atomic.Int64
-	f := New(Options{Spool: files, AllowPrivateHosts: true, MaxConns: most, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, s.Listener.Addr().String())
-		if err != nil {
-			return nil, err
-		}
-		now := open.Add(1)
-		for old := highest.Load(); now > old && !highest.CompareAndSwap(old, now); old = highest.Load() {
-		}
-		return closing{conn, sync.OnceFunc(func() { open.Add(-1) })}, nil
-	}})
+	f := New(Options{Spool: files, AllowPrivateHosts: true, MaxConns: most,
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, s.Listener.Addr().String())
+			if err != nil {
+				return nil, err
+			}
+			now := open.Add(1)
+			for old := highest.Load(); now > old && !highest.CompareAndSwap(old, now); old = highest.Load() {
+			}
+			return closing{conn, sync.OnceFunc(func() { open.Add(-1) })}, nil
+		}})
 	t.Cleanup(f.Close)
 	var group sync.WaitGroup
 	for i := range hosts {

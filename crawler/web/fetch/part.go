@@ -41,7 +41,8 @@ func (ex *Exchange) wantsPart(p *Part, h http.Header) (ok bool) {
 	}
 	from, to, total, ok := contentRange(h.Get("Content-Range"))
 	if !ok || from != p.From || to > p.To {
-		ex.fail(catalog.NoVersion, catalog.ErrProtocol, fmt.Sprintf("the server was asked for bytes %d to %d and sent %.100q", p.From, p.To-1, h.Get("Content-Range")))
+		ex.fail(catalog.NoVersion, catalog.ErrProtocol,
+			fmt.Sprintf("the server was asked for bytes %d to %d and sent %.100q", p.From, p.To-1, h.Get("Content-Range")))
 		return false
 	}
 	ex.Sent = Sent{From: from, Total: total}

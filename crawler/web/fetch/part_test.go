@@ -33,7 +33,8 @@ func TestAPartIsTakenOnlyIfItIsTheOneThatWasAskedFor(t *testing.T) {
 		"the whole, refused": {"", "abcdefgh", 200, nil, "protocol"},
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Range") != "bytes=10-14" || r.Header.Get("If-Range") != `"1"` || r.Header.Get("Accept-Encoding") != "identity" {
+			if r.Header.Get("Range") != "bytes=10-14" || r.Header.Get("If-Range") != `"1"` ||
+				r.Header.Get("Accept-Encoding") != "identity" {
 				t.Errorf("%s: %v", name, r.Header)
 			}
 			for k, v := range c.more {
@@ -47,7 +48,8 @@ func TestAPartIsTakenOnlyIfItIsTheOneThatWasAskedFor(t *testing.T) {
 			io.WriteString(w, c.body)
 		}))
 		f := newFetcher(t, Options{AllowPrivateHosts: true})
-		ex, err := f.Fetch(t.Context(), Request{URL: server.URL, Part: &Part{From: 10, To: 15, If: `"1"`, Only: strings.HasSuffix(name, "refused")}})
+		ex, err := f.Fetch(t.Context(),
+			Request{URL: server.URL, Part: &Part{From: 10, To: 15, If: `"1"`, Only: strings.HasSuffix(name, "refused")}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -279,7 +279,8 @@ func socks5(conn net.Conn, via *hosts.Proxy, host, port string) error {
 	}
 	if code := answer[1]; answer[0] != version || code != 0 {
 		why := fmt.Sprintf("SOCKS answer %d", code)
-		if words := [...]string{1: "a failure of the proxy", 2: "its rules forbid it", 3: "no route to the network", 4: "the host cannot be reached", 5: "the connection is refused",
+		if words := [...]string{1: "a failure of the proxy", 2: "its rules forbid it", 3: "no route to the network",
+			4: "the host cannot be reached", 5: "the connection is refused",
 			6: "the time is over"}; int(code) < len(words) {
 			why = words[code]
 		}

@@ -18,8 +18,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// refusing accepts connections and refuses every stream of HTTP/2, for a reason. Over HTTP/1.1, it has a file. asked counts the
-// streams.
+// refusing accepts connections and refuses every stream of HTTP/2, for a reason. Over HTTP/1.1, it has a file. asked
+// counts the streams.
 func refusing(t *testing.T, asked *atomic.Int64, reason http2.ErrCode) (address string, roots *x509.CertPool) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(nil) // for its certificate

@@ -133,7 +133,8 @@ bearer = "huntersafe"
 			if h.Get("User-Agent") != "special/2.0" || h.Get("X-Reason") != "research" {
 				t.Errorf("%s got %v", path, h)
 			}
-			if is := user == "hunteruser" && h.Get("X-Api-Key") == "hunterkey" && strings.Contains(h.Get("Cookie"), "session=huntercookie"); is != c.sent {
+			if is := user == "hunteruser" && h.Get("X-Api-Key") == "hunterkey" &&
+				strings.Contains(h.Get("Cookie"), "session=huntercookie"); is != c.sent {
 				t.Errorf("%s with [%s] got %v", path, c.secret, h)
 			}
 			if h.Get("Authorization") != "" && !c.sent {
@@ -144,7 +145,8 @@ bearer = "huntersafe"
 			t.Errorf("the server's own cookie is lost: %v", h)
 		}
 		h := got["other/file"]
-		if raw := fmt.Sprint(h); strings.Contains(raw, "hunter") || h.Get("Authorization") != "" || h.Get("X-Reason") != "" || strings.Contains(raw, "special") {
+		if raw := fmt.Sprint(h); strings.Contains(raw, "hunter") || h.Get("Authorization") != "" || h.Get("X-Reason") != "" ||
+			strings.Contains(raw, "special") {
 			t.Errorf("the other host got %v", h)
 		}
 	}
@@ -175,7 +177,8 @@ func TestAnybodysRequestsDoNotHaveTheOperatorsLogin(t *testing.T) {
 
 func TestTheSizeThatAnOperatorSetsForAHostReplacesTheUsualOne(t *testing.T) {
 	t.Parallel()
-	storage := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("x", 3000)) }))
+	storage := httptest.NewServer(
+		http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("x", 3000)) }))
 	defer storage.Close()
 	portal := httptest.NewServer(http.RedirectHandler(storage.URL, http.StatusFound))
 	defer portal.Close()
@@ -183,7 +186,8 @@ func TestTheSizeThatAnOperatorSetsForAHostReplacesTheUsualOne(t *testing.T) {
 		host string
 		size int64
 		want catalog.ErrorClass
-	}{{portal.URL, 4000, ""}, {storage.URL, 4000, ""}, {portal.URL, 1000, catalog.ErrTooLarge}, {"http://nobody.example", 4000, catalog.ErrTooLarge}} {
+	}{{portal.URL, 4000, ""}, {storage.URL, 4000, ""}, {portal.URL, 1000, catalog.ErrTooLarge},
+		{"http://nobody.example", 4000, catalog.ErrTooLarge}} {
 		f := newFetcher(t, Options{MaxBody: 2000, Settings: settingsFor(c.host, hosts.Settings{MaxBody: c.size})})
 		if ex := get(t, f, Request{URL: portal.URL}); ex.ErrorClass != c.want {
 			t.Errorf("%+v: %q %s", c, ex.ErrorClass, ex.Why)
@@ -242,8 +246,8 @@ func x509Key(c tls.Certificate) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), err
 }
 
-// proxyServer is a proxy for tests: HTTP with CONNECT and plain requests, or SOCKS5. It connects to what the table names
-// instead of a target, or to the target.
+// proxyServer is a proxy for tests: HTTP with CONNECT and plain requests, or SOCKS5. It connects to what the table
+// names instead of a target, or to the target.
 type proxyServer struct {
 	l       net.Listener
 	socks   bool
@@ -413,7 +417,8 @@ func TestRequestsGoThroughAProxyToAnAddressThatWasChecked(t *testing.T) {
 	})
 	login := secretsOf(t, "[p]\nuser = \"me\"\npassword = \"hunter\"\n")["p"]
 	routes := map[string]string{}
-	for from, to := range map[string]*httptest.Server{"203.0.114.7:80": plain, "203.0.114.7:443": secure, "example.com:80": plain, "example.com:443": secure, "only.example.com:80": plain} {
+	for from, to := range map[string]*httptest.Server{"203.0.114.7:80": plain, "203.0.114.7:443": secure, "example.com:80": plain,
+		"example.com:443": secure, "only.example.com:80": plain} {
 		routes[from] = to.Listener.Addr().String()
 	}
 	roots := secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
@@ -426,12 +431,14 @@ func TestRequestsGoThroughAProxyToAnAddressThatWasChecked(t *testing.T) {
 				tape := &wireTape{}
 				f := newFetcher(t, Options{AllowNets: []netip.Prefix{}, RootCAs: roots, Resolver: names, Tape: tape,
 					Settings: func(string) hosts.Settings { return hosts.Settings{Proxy: via} }})
-				for address, want := range map[string]string{"http://example.com/a?b=c": "plain example.com/a?b=c[]", "https://example.com/": "secure example.com"} {
+				for address, want := range map[string]string{"http://example.com/a?b=c": "plain example.com/a?b=c[]",
+					"https://example.com/": "secure example.com"} {
 					ex := get(t, f, Request{URL: address})
 					if got := text(t, ex); got != want {
 						t.Errorf("%s: %q %s, want %q", address, got, ex.Why, want)
 					}
-					if addr := map[bool]string{false: "203.0.114.7", true: ""}[resolves]; !strings.HasPrefix(ex.RemoteAddr, addr) || resolves && ex.RemoteAddr != "" {
+					if addr := map[bool]string{false: "203.0.114.7", true: ""}[resolves]; !strings.HasPrefix(ex.RemoteAddr, addr) ||
+						resolves && ex.RemoteAddr != "" {
 						t.Errorf("%s: the address is %q", address, ex.RemoteAddr)
 					}
 				}
@@ -441,8 +448,10 @@ func TestRequestsGoThroughAProxyToAnAddressThatWasChecked(t *testing.T) {
 					}
 				}
 				before := len(p.asked())
-				for _, address := range []string{"http://inside.example.com/", "https://inside.example.com/", "http://127.0.0.1/", "https://[::1]/", "http://169.254.169.254/latest/meta-data/"} {
-					if ex := get(t, f, Request{URL: address}); ex.Outcome != catalog.Blocked || ex.ErrorClass != catalog.ErrForbiddenTarget {
+				for _, address := range []string{"http://inside.example.com/", "https://inside.example.com/", "http://127.0.0.1/",
+					"https://[::1]/", "http://169.254.169.254/latest/meta-data/"} {
+					if ex := get(t, f, Request{URL: address}); ex.Outcome != catalog.Blocked ||
+						ex.ErrorClass != catalog.ErrForbiddenTarget {
 						t.Errorf("%s: %s %s", address, ex.Outcome, ex.Why)
 					}
 				}
@@ -501,10 +510,12 @@ func TestTheTroubleOfAProxyIsNoHosts(t *testing.T) {
 		for _, global := range []bool{false, true} {
 			via := *c.via
 			via.Global = global
-			f := newFetcher(t, Options{Timeouts: Timeouts{Connect: 300 * 1e6}, Settings: func(string) hosts.Settings { return hosts.Settings{Proxy: &via} },
-				Resolver: resolverFunc(func(string) ([]netip.Addr, error) {
-					return nil, &net.DNSError{Err: "no such host", Name: "proxy.example", IsNotFound: true}
-				})})
+			f := newFetcher(t,
+				Options{Timeouts: Timeouts{Connect: 300 * 1e6},
+					Settings: func(string) hosts.Settings { return hosts.Settings{Proxy: &via} },
+					Resolver: resolverFunc(func(string) ([]netip.Addr, error) {
+						return nil, &net.DNSError{Err: "no such host", Name: "proxy.example", IsNotFound: true}
+					})})
 			ex, err := f.Fetch(t.Context(), Request{URL: "http://127.0.0.1:9999/"})
 			var trouble *ProxyTrouble
 			var own *OwnTrouble
@@ -522,10 +533,13 @@ func TestTheTroubleOfAProxyIsNoHosts(t *testing.T) {
 
 func TestTheOutcomeSaysHowLargeAHeaderMayBe(t *testing.T) {
 	t.Parallel()
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 300<<10)) }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X", strings.Repeat("x", 300<<10))
+	}))
 	defer s.Close()
 	ex := get(t, newFetcher(t, Options{}), Request{URL: s.URL})
-	if ex.ErrorClass != catalog.ErrHeaderTooLarge || ex.Why != "the header of the response is larger than 256 KiB, which is the most that is read of one" {
+	if ex.ErrorClass != catalog.ErrHeaderTooLarge ||
+		ex.Why != "the header of the response is larger than 256 KiB, which is the most that is read of one" {
 		t.Errorf("%s: %s", ex.ErrorClass, ex.Why)
 	}
 }

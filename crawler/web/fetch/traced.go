@@ -35,8 +35,8 @@ type traced struct {
 	first  time.Time
 }
 
-// maxTries is how often the transport may send a request. A reused connection may be dead, and a server may refuse a stream of
-// HTTP/2 once. It would be asked again for ever, without the pause that its host is due.
+// maxTries is how often the transport may send a request. A reused connection may be dead, and a server may refuse a
+// stream of HTTP/2 once. It would be asked again for ever, without the pause that its host is due.
 const maxTries = 3
 
 var errRefusedAgain = errors.New("the server refuses the request again and again (HTTP/2)")
@@ -91,8 +91,8 @@ func (t *traced) hooks() *httptrace.ClientTrace {
 	}
 }
 
-// lookupAnswered reports whether a name server answered. Package net tells of lookups only: not of addresses in URLs, of places
-// that an operator has named, or of what a cache remembers.
+// lookupAnswered reports whether a name server answered. Package net tells of lookups only: not of addresses in URLs,
+// of places that an operator has named, or of what a cache remembers.
 func lookupAnswered(d httptrace.DNSDoneInfo) bool {
 	var failed *net.DNSError
 	return d.Err == nil || errors.As(d.Err, &failed) && failed.IsNotFound

@@ -93,7 +93,8 @@ func (ws *ways) closeIdle() {
 }
 
 func (f *Fetcher) transport(w way) *http.Transport {
-	config := &tls.Config{RootCAs: f.opts.RootCAs, InsecureSkipVerify: w.relaxed, MinVersion: tls.VersionTLS10, // some open data is on old servers
+	// some open data is on old servers
+	config := &tls.Config{RootCAs: f.opts.RootCAs, InsecureSkipVerify: w.relaxed, MinVersion: tls.VersionTLS10,
 		NextProtos: []string{"h2", "http/1.1"}}
 	if !w.relaxed {
 		config.MinVersion = tls.VersionTLS12
@@ -171,8 +172,9 @@ func (f *Fetcher) send(w way, req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// requiresHTTP1 reports whether a server has refused a request of HTTP/2 because it answers it over HTTP/1.1 only, as some do
-// where a login is by connection (RFC 9113, section 7: HTTP_1_1_REQUIRED). The types of these errors are not exported.
+// requiresHTTP1 reports whether a server has refused a request of HTTP/2 because it answers it over HTTP/1.1 only, as
+// some do where a login is by connection (RFC 9113, section 7: HTTP_1_1_REQUIRED). The types of these errors are not
+// exported.
 func requiresHTTP1(err error) bool { return strings.Contains(err.Error(), "HTTP_1_1_REQUIRED") }
 
 // repeated returns a request to be sent once more, or nil if its body cannot be.

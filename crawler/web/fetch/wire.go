@@ -25,8 +25,9 @@ type Hop struct {
 	Start  time.Time
 	Status int // 0 if the response has no status line
 
-	// Request is the request as sent, without what is secret; at most 1 MiB, which few bodies exceed. Head is the head of
-	// the response as received, without what tells of a login (Secret.Repeated); at most 64 KiB. HTTP/2 has no such text: then they are written in the style of HTTP/1.1.
+	// Request is the request as sent, without what is secret; at most 1 MiB, which few bodies exceed. Head is the head
+	// of the response as received, without what tells of a login (Secret.Repeated); at most 64 KiB. HTTP/2 has no such
+	// text: then they are written in the style of HTTP/1.1.
 	Request []byte
 	Head    []byte
 
@@ -73,14 +74,14 @@ type Taped struct {
 	End     time.Time // the end of the fetch by the tape's clock
 
 	// Write, if not nil, writes the last response, which is not written yet because the bytes of Exchange.Body may soon
-	// be at hand in compressed form: body, nil if they are not. It must be called once, before Body is removed. It reports
-	// whether the response was written.
+	// be at hand in compressed form: body, nil if they are not. It must be called once, before Body is removed. It
+	// reports whether the response was written.
 	Write func(body *warc.Packed) bool
 }
 
 // A Tape keeps what was on the wire. Record is called at the end of every fetch that had a response, before Fetch
-// returns; original is Request.Original, and hold Request.Hold. It may be called concurrently. It must not keep anything
-// of the exchange but what Taped.Write needs.
+// returns; original is Request.Original, and hold Request.Hold. It may be called concurrently. It must not keep
+// anything of the exchange but what Taped.Write needs.
 type Tape interface {
 	Record(ctx context.Context, ex *Exchange, original *Original, hold bool) Taped
 }
@@ -175,7 +176,8 @@ func (c *capture) received(p []byte) {
 // chunked is the length of a body in chunks.
 const chunked = -2
 
-// bodyLength returns the length of the body that follows a head, -1 if that does not say it, or chunked (RFC 9112 §6.3).
+// bodyLength returns the length of the body that follows a head, -1 if that does not say it, or chunked (RFC 9112
+// §6.3).
 func bodyLength(head []byte) int64 {
 	m, _, err := warc.ReadMessage(bytes.NewReader(head))
 	if err != nil {

@@ -123,8 +123,8 @@ func (b *Book) Of(host string) Settings {
 	return s
 }
 
-// Replace replaces what NewBook's Options set: the values of hosts without rules, the section with the login of their proxy,
-// the rules of the file, and the secrets. After an error, the old ones stay.
+// Replace replaces what NewBook's Options set: the values of hosts without rules, the section with the login of their
+// proxy, the rules of the file, and the secrets. After an error, the old ones stay.
 func (b *Book) Replace(base Settings, proxySecret string, file []Rule, secrets map[string]*Secret) error {
 	base.Parallel = max(1, base.Parallel)
 	if len(file) > maxRules {
@@ -227,8 +227,8 @@ func (b *Book) Pause(ctx context.Context, match, why string) error {
 	return err
 }
 
-// Resume ends a pause of the hosts of match, also one of the file. It does not end that of a rule for other hosts, among
-// them these.
+// Resume ends a pause of the hosts of match, also one of the file. It does not end that of a rule for other hosts,
+// among them these.
 func (b *Book) Resume(ctx context.Context, match string) error {
 	_, err := b.Change(ctx, match, func(r *Rule) error {
 		r.Paused = nil

@@ -68,17 +68,21 @@ user-agent = "special/2.0"
 		t.Fatal(err)
 	}
 	for host, want := range map[string]string{
-		"other.test":            "delay 2s parallel 1 retries 1 daily 0 body 0 agent  headers map[] paused ",
-		"example.org":           "delay 10s parallel 1 retries 1 daily 20% body 0 agent  headers map[X-From:domain X-Other:kept] paused the domain rests",
-		"a.b.example.org":       "delay 10s parallel 1 retries 1 daily 20% body 0 agent  headers map[X-From:domain X-Other:kept] paused the domain rests",
-		"notexample.org":        "delay 2s parallel 1 retries 1 daily 0 body 0 agent  headers map[] paused ",
-		"data.example.org":      "delay 5s parallel 1 retries 1 daily 20% body 0 agent  headers map[X-From:host X-Other:kept] paused the domain rests",
+		"other.test": "delay 2s parallel 1 retries 1 daily 0 body 0 agent  headers map[] paused ",
+		"example.org": "delay 10s parallel 1 retries 1 daily 20% body 0 agent  headers map[X-From:domain X-Other:kept] paused " +
+			"the domain rests",
+		"a.b.example.org": "delay 10s parallel 1 retries 1 daily 20% body 0 agent  headers map[X-From:domain X-Other:kept] paused " +
+			"the domain rests",
+		"notexample.org": "delay 2s parallel 1 retries 1 daily 0 body 0 agent  headers map[] paused ",
+		"data.example.org": "delay 5s parallel 1 retries 1 daily 20% body 0 agent  headers map[X-From:host X-Other:kept] paused the " +
+			"domain rests",
 		"data.example.org:8443": "delay 5s parallel 4 retries 1 daily 20% body 0 agent  headers map[X-From:host X-Other:kept] paused ",
 		"files7.example.net":    "delay 2s parallel 1 retries 1 daily 0 body 1073741824 agent special/2.0 headers map[] paused ",
 		"xfiles7.example.net":   "delay 2s parallel 1 retries 1 daily 0 body 0 agent  headers map[] paused ",
 	} {
 		s := b.Of(host)
-		got := fmt.Sprintf("delay %v parallel %d retries %d daily %v body %d agent %s headers %v paused %s", s.Delay, s.Parallel, s.Retries, s.Daily, s.MaxBody, s.UserAgent, s.Headers, s.Paused)
+		got := fmt.Sprintf("delay %v parallel %d retries %d daily %v body %d agent %s headers %v paused %s", s.Delay, s.Parallel, s.Retries,
+			s.Daily, s.MaxBody, s.UserAgent, s.Headers, s.Paused)
 		if got != want {
 			t.Errorf("%s\n got %s\nwant %s", host, got, want)
 		}
@@ -140,7 +144,8 @@ func TestTheCommandLineSaysFirstWhereAHostIsThenAnOrderThenTheFile(t *testing.T)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := rules(t, "[[host]]\nmatch = \"*.example\"\nresolve = \"192.0.2.1\"\n[[host]]\nmatch = \"b.example\"\nresolve = \"192.0.2.2:80\"\n")
+	file := rules(t,
+		"[[host]]\nmatch = \"*.example\"\nresolve = \"192.0.2.1\"\n[[host]]\nmatch = \"b.example\"\nresolve = \"192.0.2.2:80\"\n")
 	b, err := NewBook(Options{File: file, Flags: []Rule{flag}})
 	if err != nil {
 		t.Fatal(err)
@@ -150,12 +155,14 @@ func TestTheCommandLineSaysFirstWhereAHostIsThenAnOrderThenTheFile(t *testing.T)
 			t.Fatal(err)
 		}
 	}
-	for host, want := range map[string]string{"a.example": "[::1]:8081", "a.example:8080": "[::1]:8081", "b.example": "192.0.2.3", "c.example": "192.0.2.1", "d.test": ""} {
+	for host, want := range map[string]string{"a.example": "[::1]:8081", "a.example:8080": "[::1]:8081", "b.example": "192.0.2.3",
+		"c.example": "192.0.2.1", "d.test": ""} {
 		if got := b.Of(host).Resolve.String(); got != want {
 			t.Errorf("%s is at %q, want %q", host, got, want)
 		}
 	}
-	for _, text := range []string{"a.example", "a.example=", "=192.0.2.1", "a.example=b.example", "a.example=192.0.2.1:http", "a.example=192.0.2.1:0", "http://a.example/=192.0.2.1"} {
+	for _, text := range []string{"a.example", "a.example=", "=192.0.2.1", "a.example=b.example", "a.example=192.0.2.1:http",
+		"a.example=192.0.2.1:0", "http://a.example/=192.0.2.1"} {
 		if r, err := ParseResolve(text); err == nil {
 			t.Errorf("%q is taken as %v", text, r.Lines())
 		}
@@ -210,7 +217,8 @@ func TestASecretPrintsAsItsName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := NewBook(Options{Secrets: secrets, File: []Rule{{Match: "a.example", Secret: "portal", Proxy: "http://127.0.0.1:1", ProxySecret: "token"}}})
+	b, err := NewBook(Options{Secrets: secrets,
+		File: []Rule{{Match: "a.example", Secret: "portal", Proxy: "http://127.0.0.1:1", ProxySecret: "token"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +326,8 @@ func TestHostsWhoseSecretIsGoneAreNotAskedWithoutIt(t *testing.T) {
 }
 
 func FuzzRule(f *testing.F) {
-	for _, r := range []string{"delay\x0010s", "header.X\x00y", "resolve\x00[::1]:80", "daily\x005%", "max-body\x001GiB", "robots\x00ignore", "proxy\x00socks5h://a:1", "paused\x00why", "header.X\x00\xf0"} {
+	for _, r := range []string{"delay\x0010s", "header.X\x00y", "resolve\x00[::1]:80", "daily\x005%", "max-body\x001GiB",
+		"robots\x00ignore", "proxy\x00socks5h://a:1", "paused\x00why", "header.X\x00\xf0"} {
 		name, value, _ := strings.Cut(r, "\x00")
 		f.Add("*.example.org", name, value)
 	}

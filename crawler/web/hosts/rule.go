@@ -30,14 +30,15 @@ import (
 // Rule is what an operator sets for the hosts that Match selects. A field that is not set leaves the value of a less
 // specific rule, or that of the program.
 type Rule struct {
-	// Match is a host ("data.example.org", for every port, or "data.example.org:8443"), a domain with everything below it
-	// ("*.example.org"), a regular expression for the whole name of the host with its port ("/data[0-9]+\.example\.org/"),
-	// or "*" for all.
+	// Match is a host ("data.example.org", for every port, or "data.example.org:8443"), a domain with everything below
+	// it ("*.example.org"), a regular expression for the whole name of the host with its port
+	// ("/data[0-9]+\.example\.org/"), or "*" for all.
 	Match string `json:"match" toml:"match"`
 
-	Delay         *Duration `json:"delay,omitempty" toml:"delay"`                     // between two requests
-	Parallel      int       `json:"parallel,omitempty" toml:"parallel"`               // requests at a time
-	Together      bool      `json:"together,omitempty" toml:"together"`               // delay and parallel are for all hosts of the rule together
+	Delay    *Duration `json:"delay,omitempty" toml:"delay"`       // between two requests
+	Parallel int       `json:"parallel,omitempty" toml:"parallel"` // requests at a time
+	// delay and parallel are for all hosts of the rule together
+	Together      bool      `json:"together,omitempty" toml:"together"`
 	MaxCrawlDelay *Duration `json:"max-crawl-delay,omitempty" toml:"max-crawl-delay"` // a longer Crawl-delay of robots.txt is cut to it
 	Daily         *Daily    `json:"daily,omitempty" toml:"daily"`                     // requests a day
 	Retries       *int      `json:"retries,omitempty" toml:"retries"`                 // after a failure that may pass
@@ -52,8 +53,8 @@ type Rule struct {
 	ProxyResolves bool              `json:"proxy-resolves,omitempty" toml:"proxy-resolves"`
 	Resolve       *Place            `json:"resolve,omitempty" toml:"resolve"` // where the hosts are, whatever name servers say
 
-	// Robots is "ignore" for hosts whose owner permits that, or "obey". An exception needs the names of who permitted it,
-	// and why. Every visit records both.
+	// Robots is "ignore" for hosts whose owner permits that, or "obey". An exception needs the names of who permitted
+	// it, and why. Every visit records both.
 	Robots    string `json:"robots,omitempty" toml:"robots"`
 	RobotsBy  string `json:"robots-by,omitempty" toml:"robots-by"`
 	RobotsWhy string `json:"robots-why,omitempty" toml:"robots-why"`
@@ -80,7 +81,8 @@ func (r Rule) Check() error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("host %q: "+format, append([]any{r.Match}, args...)...)
 	}
-	for _, text := range []string{r.UserAgent, r.Secret, r.Proxy, r.ProxySecret, r.Robots, r.RobotsBy, r.RobotsWhy, r.Note, deref(r.Paused)} {
+	for _, text := range []string{r.UserAgent, r.Secret, r.Proxy, r.ProxySecret, r.Robots, r.RobotsBy, r.RobotsWhy, r.Note,
+		deref(r.Paused)} {
 		if len(text) > maxText || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
 			return wrong("a text of more than %d bytes, or with control characters", maxText)
 		}
@@ -171,8 +173,10 @@ func (r *Rule) Set(name, value string) (err error) {
 			r.Paused = &value
 		}
 	default:
-		return fmt.Errorf("a host has no setting %q; there are delay, parallel, together, max-crawl-delay, daily, retries, max-body, user-agent, header.NAME, "+
-			"secret, unverified, proxy, proxy-secret, proxy-resolves, resolve, robots, robots-by, robots-why, paused and note", name)
+		return fmt.Errorf(
+			"a host has no setting %q; there are delay, parallel, together, max-crawl-delay, daily, retries, max-body, user-agent, "+
+				"header.NAME, "+
+				"secret, unverified, proxy, proxy-secret, proxy-resolves, resolve, robots, robots-by, robots-why, paused and note", name)
 	}
 	if err != nil {
 		return fmt.Errorf("%s=%s: %w", name, value, err)
@@ -213,7 +217,9 @@ type match struct {
 
 func parseMatch(text string) (m match, err error) {
 	bad := func() (match, error) {
-		return match{}, fmt.Errorf(`%.300q is neither a host such as data.example.org, a domain such as *.example.org, a pattern such as /data[0-9]+\.example\.org/, nor *`, text)
+		return match{}, fmt.Errorf(
+			`%.300q is neither a host such as data.example.org, a domain such as *.example.org, a pattern such as `+
+				`/data[0-9]+\.example\.org/, nor *`, text)
 	}
 	switch {
 	case text == "*":
@@ -277,8 +283,8 @@ func Name(host string) string {
 // Proxy is where requests are sent through. It belongs to Settings, which owns its secret.
 type Proxy struct {
 	URL *url.URL // http, https, socks5; without a user
-	// Resolves says that the proxy resolves names. Then this program only checks addresses in URLs, and names that it can
-	// resolve, too; what the proxy finds for a name is the proxy's affair.
+	// Resolves says that the proxy resolves names. Then this program only checks addresses in URLs, and names that it
+	// can resolve, too; what the proxy finds for a name is the proxy's affair.
 	Resolves bool
 	Secret   *Secret // user and password; nil for none
 	Global   bool    // it is that of the whole program, not of single hosts
@@ -302,7 +308,8 @@ func ParseProxy(text string) (*Proxy, error) {
 	}
 	u, err := url.Parse(text)
 	if strings.Contains(text, "@") { // also USER:PASSWORD@HOST, which is no URL; no error quotes a password
-		return nil, errors.New("the address of a proxy has no user and password: they are in the secrets file, and proxy-secret names the section")
+		return nil, errors.New(
+			"the address of a proxy has no user and password: they are in the secrets file, and proxy-secret names the section")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the proxy is not an address: %w", errProxy)

@@ -77,7 +77,8 @@ func (s *Secret) SetHeader(h http.Header) {
 	}
 }
 
-// Names returns the names of the header fields of requests that are, or follow from, the login. They must not be recorded.
+// Names returns the names of the header fields of requests that are, or follow from, the login. They must not be
+// recorded.
 func (s *Secret) Names() []string {
 	if s == nil {
 		return nil
@@ -89,8 +90,8 @@ func (s *Secret) Names() []string {
 	return names
 }
 
-// Repeated reports whether a header field of an answer tells something of the login: it sets a cookie, or repeats what was
-// sent. It must not be recorded. Fields that say how the answer is to be read never do.
+// Repeated reports whether a header field of an answer tells something of the login: it sets a cookie, or repeats what
+// was sent. It must not be recorded. Fields that say how the answer is to be read never do.
 func (s *Secret) Repeated(name, value string) bool {
 	switch name = http.CanonicalHeaderKey(name); {
 	case s == nil || slices.Contains([]string{"Content-Length", "Content-Type", "Content-Encoding", "Transfer-Encoding"}, name):
@@ -146,7 +147,9 @@ func ReadSecrets(file string) (map[string]*Secret, error) {
 		return fail(errors.New(`expected sections such as [portal] with user = "…" and password = "…"`))
 	}
 	if extra := meta.Undecoded(); len(extra) > 0 {
-		return fail(fmt.Errorf("section %q has an unknown setting; there are user, password, bearer, cookie, headers, certificate, key and plain", extra[0][0]))
+		return fail(fmt.Errorf(
+			"section %q has an unknown setting; there are user, password, bearer, cookie, headers, certificate, key and plain",
+			extra[0][0]))
 	}
 	all := map[string]*Secret{}
 	for name, from := range sections {
@@ -226,7 +229,8 @@ func (f section) secret(name, dir string) (*Secret, error) {
 }
 
 // reserved are the header fields that requests have anyway, or that say how a message is sent.
-var reserved = []string{"Host", "User-Agent", "Accept", "Accept-Encoding", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade", "Te", "Trailer", "Keep-Alive",
+var reserved = []string{"Host", "User-Agent", "Accept", "Accept-Encoding", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade",
+	"Te", "Trailer", "Keep-Alive",
 	"Proxy-Connection", "If-None-Match", "If-Modified-Since", "If-Range", "Range", "Expect"}
 
 // checkHeader checks a header field that an operator adds. Only the secrets file may have those of a login.
@@ -248,8 +252,9 @@ func checkHeader(name, value string, secret bool) error {
 	return nil
 }
 
-// validValue reports whether a text can be the value of a header field. Rules are kept as JSON, which would change what is not
-// UTF-8.
+// validValue reports whether a text can be the value of a header field. Rules are kept as JSON, which would change what
+// is not UTF-8.
 func validValue(v string) bool {
-	return len(v) <= 4*maxText && utf8.ValidString(v) && !strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+	return len(v) <= 4*maxText && utf8.ValidString(v) &&
+		!strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }

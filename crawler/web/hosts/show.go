@@ -28,8 +28,10 @@ type Shown struct {
 // Show returns the values for people and programs.
 func (s Settings) Show() Shown {
 	shown := Shown{
-		Delay: Duration(s.Delay), Parallel: s.Parallel, Together: s.Group, MaxCrawlDelay: Duration(s.MaxCrawlDelay), Daily: s.Daily, Retries: s.Retries,
-		MaxBody: Size(s.MaxBody), UserAgent: s.UserAgent, Headers: maps.Clone(s.Headers), Unverified: s.Unverified, Proxy: s.Proxy.String(), Resolve: s.Resolve, Robots: "obey", Paused: s.Paused,
+		Delay: Duration(s.Delay), Parallel: s.Parallel, Together: s.Group, MaxCrawlDelay: Duration(s.MaxCrawlDelay), Daily: s.Daily,
+		Retries: s.Retries,
+		MaxBody: Size(s.MaxBody), UserAgent: s.UserAgent, Headers: maps.Clone(s.Headers), Unverified: s.Unverified, Proxy: s.Proxy.String(),
+		Resolve: s.Resolve, Robots: "obey", Paused: s.Paused,
 	}
 	if s.Secret != nil {
 		shown.Secret = s.Secret.name

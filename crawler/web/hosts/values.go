@@ -55,8 +55,8 @@ func (s Size) MarshalText() ([]byte, error) {
 	return []byte(strconv.FormatInt(int64(s), 10)), nil
 }
 
-// Daily is how many requests a day (of UTC) a host gets at most: a number, or a share of its known files. The zero value
-// is no limit.
+// Daily is how many requests a day (of UTC) a host gets at most: a number, or a share of its known files. The zero
+// value is no limit.
 type Daily struct {
 	Requests int
 	Percent  float64 // of the files, but at least MinShare requests; used if Requests is 0
@@ -106,8 +106,8 @@ func (d Daily) Limit(files int) int {
 	return d.Requests
 }
 
-// Place is where the hosts of a rule are, whatever their names resolve to: ADDR, or ADDR:PORT, which replaces the port of
-// each URL, too. The zero value is nowhere.
+// Place is where the hosts of a rule are, whatever their names resolve to: ADDR, or ADDR:PORT, which replaces the port
+// of each URL, too. The zero value is nowhere.
 type Place struct {
 	Addr netip.Addr
 	Port uint16 // 0 for the port of the URL

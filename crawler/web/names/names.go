@@ -1,8 +1,8 @@
 // Package names remembers the addresses of host names.
 //
-// A Cache asks a resolver at most once per name and lifetime, however many fetches of a host begin at the same time. The
-// lifetime is that of the DNS records, within limits, where the resolver reports it (Server does), else a minute. That a
-// name does not exist is remembered for a shorter time; other failures are not remembered.
+// A Cache asks a resolver at most once per name and lifetime, however many fetches of a host begin at the same time.
+// The lifetime is that of the DNS records, within limits, where the resolver reports it (Server does), else a minute.
+// That a name does not exist is remembered for a shorter time; other failures are not remembered.
 //
 // A remembered address grants nothing: package fetch checks every address before each connection to it.
 package names
@@ -112,7 +112,8 @@ func (c *Cache) LookupNetIP(ctx context.Context, network, host string) ([]netip.
 		}
 		return slices.Clone(r.Val.([]netip.Addr)), nil
 	case <-ctx.Done():
-		return nil, &net.DNSError{Err: context.Cause(ctx).Error(), UnwrapErr: ctx.Err(), Name: host, IsTimeout: errors.Is(ctx.Err(), context.DeadlineExceeded)}
+		return nil, &net.DNSError{Err: context.Cause(ctx).Error(), UnwrapErr: ctx.Err(), Name: host,
+			IsTimeout: errors.Is(ctx.Err(), context.DeadlineExceeded)}
 	}
 }
 
@@ -146,7 +147,8 @@ func (c *Cache) lookup(ctx context.Context, key, network, host string) ([]netip.
 	return addrs, err
 }
 
-// makeRoom removes the answers that are too old, and an eighth of all if there are too few of them. The caller holds mu.
+// makeRoom removes the answers that are too old, and an eighth of all if there are too few of them. The caller holds
+// mu.
 func (c *Cache) makeRoom() {
 	now := c.opts.Now()
 	for key, a := range c.known {

@@ -202,7 +202,8 @@ func serveDNS(t *testing.T, ttl uint32) string {
 				head := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class, TTL: ttl}
 				longer := head
 				longer.TTL *= 3
-				m.Answers = []dnsmessage.Resource{{Header: longer, Body: &dnsmessage.AResource{A: first.As4()}}, {Header: head, Body: &dnsmessage.AResource{A: second.As4()}}}
+				m.Answers = []dnsmessage.Resource{{Header: longer, Body: &dnsmessage.AResource{A: first.As4()}},
+					{Header: head, Body: &dnsmessage.AResource{A: second.As4()}}}
 			}
 			if out, err := m.Pack(); err == nil {
 				_, _ = conn.WriteTo(out, from)
@@ -218,7 +219,8 @@ func TestAServerTellsHowLongItsAnswersAreValid(t *testing.T) {
 	if err != nil || life != 77*time.Second || len(addrs) != 2 {
 		t.Errorf("%v for %v, %v; want two addresses for 77 s", addrs, life, err)
 	}
-	if _, life, err := NewServer(serveDNS(t, 0)).LookupTimed(t.Context(), "ip", "a.example"); err != nil || life <= 0 || life > time.Second {
+	if _, life, err := NewServer(serveDNS(t, 0)).LookupTimed(t.Context(), "ip", "a.example"); err != nil || life <= 0 ||
+		life > time.Second {
 		t.Errorf("lifetime %v, %v; want the shortest that is known", life, err)
 	}
 }

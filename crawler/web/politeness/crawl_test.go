@@ -22,7 +22,9 @@ func TestServersSeeAPoliteCrawler(t *testing.T) {
 	const hosts, pages = 5, 6
 	var archive strings.Builder
 	for h := range hosts {
-		fmt.Fprintf(&archive, "-- h%d.example/robots.txt --\nUser-agent: *\nDisallow: /secret\nCrawl-delay: 0.0%d\n-- h%d.example/secret --\nsecret\n", h, h+1, h)
+		fmt.Fprintf(&archive,
+			"-- h%d.example/robots.txt --\nUser-agent: *\nDisallow: /secret\nCrawl-delay: 0.0%d\n-- h%d.example/secret --\nsecret\n", h,
+			h+1, h)
 		for p := range pages {
 			fmt.Fprintf(&archive, "-- h%d.example/%d --\n", h, p)
 			switch p {
@@ -50,7 +52,8 @@ func TestServersSeeAPoliteCrawler(t *testing.T) {
 	}
 	fetcher := fetch.New(fetch.Options{Spool: s, Resolver: w, Dial: w.Dial})
 	defer fetcher.Close()
-	gate := politeness.New(politeness.Options{Fetch: fetcher.Fetch, Delay: 5 * time.Millisecond, Patience: time.Hour}) // a slow host on a busy machine is asked less often
+	// a slow host on a busy machine is asked less often
+	gate := politeness.New(politeness.Options{Fetch: fetcher.Fetch, Delay: 5 * time.Millisecond, Patience: time.Hour})
 
 	var mu sync.Mutex // guards outcomes
 	outcomes := map[catalog.Outcome]int{}

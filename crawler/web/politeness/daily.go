@@ -26,8 +26,8 @@ type savedDay struct {
 	Used int   `json:"used"`
 }
 
-// count counts one request against the limit of the day. The caller holds the host's turnstile. The error is a *Wait if the
-// limit is reached.
+// count counts one request against the limit of the day. The caller holds the host's turnstile. The error is a *Wait if
+// the limit is reached.
 func (g *Gate) count(ctx context.Context, host string, limit hosts.Daily) error {
 	if limit == (hosts.Daily{}) {
 		return nil

@@ -12,16 +12,17 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// door is the state of a door: of the URLs of one scheme, host and port. A host has a door for each scheme. What fails at one
-// says nothing about the others: a refused port 21 is not port 80. The pause between requests and the only connection are the
-// host's (turnstile).
+// door is the state of a door: of the URLs of one scheme, host and port. A host has a door for each scheme. What fails
+// at one says nothing about the others: a refused port 21 is not port 80. The pause between requests and the only
+// connection are the host's (turnstile).
 //
-// The rule: a door is closed when its URLs fail in a row, failuresInRow different ones, with no answer in between, and again at
-// each further one; each time for twice as long. A URL that has failed says no more of its door until it has answered: its
-// retries, however many and after whatever, are its own affair. Any answer opens the door, and ends the row.
+// The rule: a door is closed when its URLs fail in a row, failuresInRow different ones, with no answer in between, and
+// again at each further one; each time for twice as long. A URL that has failed says no more of its door until it has
+// answered: its retries, however many and after whatever, are its own affair. Any answer opens the door, and ends the
+// row.
 //
-// A connection that was made and then broke is neither a failure nor an answer: somebody listens, and dislikes this URL. Where
-// that is so for every URL, robots.txt cannot be read either, and nothing is asked.
+// A connection that was made and then broke is neither a failure nor an answer: somebody listens, and dislikes this
+// URL. Where that is so for every URL, robots.txt cannot be read either, and nothing is asked.
 type door struct {
 	dead  []uint64  // hashes of the URLs that have failed since their own last answer, the latest maxDead of them
 	row   int       // how many of them failed since the last answer of any
@@ -69,8 +70,8 @@ func (r Result) says() word {
 	return answered
 }
 
-// note updates the door after a request, which closes it for at most longest. It reports whether what must be stored has
-// changed.
+// note updates the door after a request, which closes it for at most longest. It reports whether what must be stored
+// has changed.
 func (d *door) note(r Result, now time.Time, longest time.Duration) (changed bool) {
 	if d.level > 0 && now.Sub(d.last) > quiet && now.Sub(d.until) > quiet {
 		*d, changed = door{dead: d.dead}, true
@@ -106,8 +107,8 @@ func hashOf(url string) uint64 {
 	return h.Sum64()
 }
 
-// backoffTime returns the length of a back-off that was doubled so often. It varies by a quarter, so that hosts that failed
-// together are not retried together.
+// backoffTime returns the length of a back-off that was doubled so often. It varies by a quarter, so that hosts that
+// failed together are not retried together.
 func backoffTime(level int) time.Duration {
 	wait := firstBackoff << min(level, 20)
 	return wait + time.Duration(rand.Int64N(int64(wait)/4+1))
@@ -164,8 +165,8 @@ func splitDoor(name string) (scheme, host string) {
 	return scheme, host
 }
 
-// noteDoor updates the door that a request went through, if that is one of the host, and reports whether what must be stored
-// has changed. The caller holds mu.
+// noteDoor updates the door that a request went through, if that is one of the host, and reports whether what must be
+// stored has changed. The caller holds mu.
 func (t *turnstile) noteDoor(host string, r Result, now time.Time, longest time.Duration) (changed bool) {
 	u, err := address.Parse(r.URL)
 	if err != nil || u.Group() != host {

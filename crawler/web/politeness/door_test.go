@@ -81,8 +81,8 @@ func TestFailuresOfOneURLCountOnce(t *testing.T) {
 	})
 }
 
-// TestRetriesOfDeadURLsDoNotCloseTheDoor is a healthy host with four files that time out, whose retries come in a row, after the
-// good ones, and once more in another process.
+// TestRetriesOfDeadURLsDoNotCloseTheDoor is a healthy host with four files that time out, whose retries come in a row,
+// after the good ones, and once more in another process.
 func TestRetriesOfDeadURLsDoNotCloseTheDoor(t *testing.T) {
 	t.Parallel()
 	db, err := kv.Open("", kv.Options{InMemory: true})
@@ -181,8 +181,8 @@ type event struct {
 	wait time.Duration // for which the door was closed then, whose length is random within limits
 }
 
-// closings returns, by reading all of what happened from the beginning, how often a door was closed since its last answer, and
-// when it opens. why says what was wrong.
+// closings returns, by reading all of what happened from the beginning, how often a door was closed since its last
+// answer, and when it opens. why says what was wrong.
 func closings(log []event, door string) (n int, until time.Time, why string) {
 	var last time.Time
 	row := 0
@@ -223,8 +223,8 @@ func lastWord(log []event, url string) word {
 	return nothing
 }
 
-// TestDoorsAreThoseOfANaiveReader compares the doors of a host, over random outcomes and restarts, with somebody who reads the
-// whole log each time.
+// TestDoorsAreThoseOfANaiveReader compares the doors of a host, over random outcomes and restarts, with somebody who
+// reads the whole log each time.
 func TestDoorsAreThoseOfANaiveReader(t *testing.T) {
 	t.Parallel()
 	for range 500 {

@@ -7,8 +7,8 @@
 //
 // Promises: there are never two passages of one host at a time, nor, if the options say so, of one address or one
 // registered domain. An operator may permit a host more at a time (Options.Settings). The pause is kept between any two
-// requests. A host is never given up. A door (scheme, host and port) whose URLs fail in a row is closed for a while, and
-// its host's other doors are not. Back-offs, robots.txt and the counts of the day survive a restart. Memory is
+// requests. A host is never given up. A door (scheme, host and port) whose URLs fail in a row is closed for a while,
+// and its host's other doors are not. Back-offs, robots.txt and the counts of the day survive a restart. Memory is
 // bounded by the number of hosts that were visited recently.
 //
 // All times are of the machine's clock, not the archive's. The package does not choose what to fetch.
@@ -70,7 +70,8 @@ const WhyUnread = "robots-unread"
 
 func (w *Wait) Error() string {
 	if w.Failures > 0 {
-		return fmt.Sprintf("politeness: %s may be asked again at %s (%s)", w.Door, w.Until.UTC().Format(time.RFC3339), failures(w.Failures, w.Failure))
+		return fmt.Sprintf("politeness: %s may be asked again at %s (%s)", w.Door, w.Until.UTC().Format(time.RFC3339),
+			failures(w.Failures, w.Failure))
 	}
 	return fmt.Sprintf("politeness: %s may be asked again at %s (%s)", w.Host, w.Until.UTC().Format(time.RFC3339), w.Why)
 }
@@ -93,16 +94,17 @@ type Result struct {
 
 // ResultOf returns the Result of an exchange, which concerns the host of its last request.
 func ResultOf(ex *fetch.Exchange) Result {
-	r := Result{URL: ex.FinalURL, Outcome: ex.Outcome, Class: ex.ErrorClass, RetryAfter: ex.RetryAfter, Rest: ex.Rest, Latency: ex.Latency(), Connected: ex.RemoteAddr != ""}
+	r := Result{URL: ex.FinalURL, Outcome: ex.Outcome, Class: ex.ErrorClass, RetryAfter: ex.RetryAfter, Rest: ex.Rest,
+		Latency: ex.Latency(), Connected: ex.RemoteAddr != ""}
 	if r.says() == failed {
 		r.Error = strings.ToValidUTF8(ex.Why[:min(len(ex.Why), maxFailure)], "")
 	}
 	return r
 }
 
-// Enter waits until the host of a door (as address.URL.Authority returns it) is free, its pause is over, and the door is open,
-// and occupies the host. For a host without a scheme, it minds no door. The caller must call leave exactly once, as soon as its
-// last request is done. The error is a *Wait if the wait would exceed Options.Patience.
+// Enter waits until the host of a door (as address.URL.Authority returns it) is free, its pause is over, and the door
+// is open, and occupies the host. For a host without a scheme, it minds no door. The caller must call leave exactly
+// once, as soon as its last request is done. The error is a *Wait if the wait would exceed Options.Patience.
 func (g *Gate) Enter(ctx context.Context, door string) (leave func(Result), err error) {
 	return g.enter(ctx, door, g.opts.Patience)
 }
@@ -209,7 +211,8 @@ func hostName(host string) string {
 	return name
 }
 
-// acquire waits for a turnstile of a host and occupies it. The error is a *Wait if that would take longer than patience.
+// acquire waits for a turnstile of a host and occupies it. The error is a *Wait if that would take longer than
+// patience.
 func (g *Gate) acquire(ctx context.Context, key, host, scheme string, patience time.Duration, set hosts.Settings) error {
 	deadline := time.Now().Add(patience)
 	shared, capacity := key != host, 1
@@ -334,7 +337,8 @@ func (g *Gate) note(key, host string, r Result, out bool) {
 }
 
 // setCrawlDelay sets the Crawl-delay of a host's robots.txt, cut to a maximum, so that no host is out of reach. It is
-// called whenever the rules are used, since a turnstile may be new: of this process, or dropped by sweep and made again.
+// called whenever the rules are used, since a turnstile may be new: of this process, or dropped by sweep and made
+// again.
 func (g *Gate) setCrawlDelay(host string, p *policy) {
 	if p.rules == nil {
 		return

@@ -22,7 +22,8 @@ import (
 )
 
 // answers is a fetch function with responses from a table: URL to "status body".
-func answers(t *testing.T, table map[string]string) (fetcher func(context.Context, fetch.Request) (*fetch.Exchange, error), asked *[]string) {
+func answers(t *testing.T, table map[string]string) (fetcher func(context.Context, fetch.Request) (*fetch.Exchange, error),
+	asked *[]string) {
 	t.Helper()
 	s, err := spool.New(t.TempDir(), spool.Options{})
 	if err != nil {
@@ -321,7 +322,9 @@ func TestStatusOfRobotsTxtDecides(t *testing.T) {
 		{"moved in a circle", "301 http://a.example/robots.txt", true, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			fetcher, asked := answers(t, map[string]string{"http://a.example/robots.txt": c.answer, "http://www.a.example/robots.txt": "200 User-agent: *\nDisallow: /a"})
+			fetcher, asked := answers(t,
+				map[string]string{"http://a.example/robots.txt": c.answer,
+					"http://www.a.example/robots.txt": "200 User-agent: *\nDisallow: /a"})
 			g := New(Options{Fetch: fetcher})
 			v, err := g.Robots.Allowed(t.Context(), "http://a.example/a")
 			if err != nil || v.Allowed != c.allowed || v.Temporary != c.temporary || v.Reason == "" {
@@ -468,7 +471,8 @@ func TestADamagedRecordIsForgotten(t *testing.T) {
 	}
 	defer db.Close()
 	err = db.Update(t.Context(), func(txn *kv.Txn) error {
-		return errors.Join(txn.Set(kv.SpacePoliteness, []byte("da.example"), []byte("{")), txn.Set(kv.SpacePoliteness, []byte("rhttp://a.example"), []byte(`{"good":1}`)))
+		return errors.Join(txn.Set(kv.SpacePoliteness, []byte("da.example"), []byte("{")),
+			txn.Set(kv.SpacePoliteness, []byte("rhttp://a.example"), []byte(`{"good":1}`)))
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// Hosts may be asked by other processes, too, as long as one process decides who asks which: it lends a host (Lend), and
-// nobody else enters it until the host is returned. The process that borrows adopts the state of the host and its
+// Hosts may be asked by other processes, too, as long as one process decides who asks which: it lends a host (Lend),
+// and nobody else enters it until the host is returned. The process that borrows adopts the state of the host and its
 // robots.txt (Adopt), and keeps the pauses between its own requests. What the two tell each other are durations, since
 // their clocks differ.
 
@@ -135,7 +135,8 @@ func (r *Robots) Adopt(c RobotsCopy) {
 	if err != nil || scheme.Authority() != c.Authority {
 		return
 	}
-	p := &policy{authority: c.Authority, text: c.Text, good: moment(now, c.Good), tried: moment(now, c.Tried), failing: moment(now, c.Failing),
+	p := &policy{authority: c.Authority, text: c.Text, good: moment(now, c.Good), tried: moment(now, c.Tried),
+		failing:  moment(now, c.Failing),
 		failures: c.Failures, status: c.Status, class: c.Class}
 	r.mu.Lock()
 	old := r.lookup(c.Authority)

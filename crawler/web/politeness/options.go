@@ -29,8 +29,8 @@ type Options struct {
 	PerDomain  bool // admit one passage per registered domain too
 	Resolver   fetch.Resolver
 
-	// Borrow, if not nil, is called before a host is entered, since another process decides who may ask it. It waits for
-	// at most patience, and its error is then a *Wait. giveBack is called once, with the result of the passage.
+	// Borrow, if not nil, is called before a host is entered, since another process decides who may ask it. It waits
+	// for at most patience, and its error is then a *Wait. giveBack is called once, with the result of the passage.
 	Borrow func(ctx context.Context, host string, patience time.Duration) (giveBack func(Result), err error)
 	// Fetched, if not nil, is called with each robots.txt that was fetched.
 	Fetched func(RobotsCopy)

@@ -17,7 +17,8 @@ import (
 // redirecting is a web in which every request takes 50 ms, and a.example/N leads to the given host.
 func redirecting(to string) func(context.Context, fetch.Request) (*fetch.Exchange, error) {
 	return func(_ context.Context, r fetch.Request) (*fetch.Exchange, error) {
-		ex := &fetch.Exchange{URL: r.URL, FinalURL: r.URL, Start: time.Now(), Status: 404, Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus}
+		ex := &fetch.Exchange{URL: r.URL, FinalURL: r.URL, Start: time.Now(), Status: 404, Outcome: catalog.NoVersion,
+			ErrorClass: catalog.ErrHTTPStatus}
 		ask := func() {
 			ex.Asked = time.Now()
 			time.Sleep(50 * time.Millisecond)
@@ -94,7 +95,8 @@ func TestACrawlDelayHoldsAfterARestartAndForADoorMadeAgain(t *testing.T) {
 	}
 }
 
-// robots.txt is read once a day. A host that wants a day between two requests would otherwise be asked for nothing else.
+// robots.txt is read once a day. A host that wants a day between two requests would otherwise be asked for nothing
+// else.
 func TestALongCrawlDelayLeavesRoomForFiles(t *testing.T) {
 	t.Parallel()
 	fetcher, asked := answers(t, map[string]string{"https://a.example/robots.txt": "200 User-agent: *\nCrawl-delay: 1000000000\n"})

@@ -132,7 +132,8 @@ func (p *policy) verdict(u address.URL, now time.Time) Verdict {
 	case now.Sub(p.failing) > robotsUnreachable:
 		return Verdict{Allowed: true, Reason: "robots.txt could not be read for 30 days and counts as missing"}
 	default:
-		return Verdict{Temporary: true, RetryAt: p.retryAt(), Class: p.class, Reason: "robots.txt of " + p.authority + " cannot be read (" + p.status + "): nothing may be fetched now"}
+		return Verdict{Temporary: true, RetryAt: p.retryAt(), Class: p.class,
+			Reason: "robots.txt of " + p.authority + " cannot be read (" + p.status + "): nothing may be fetched now"}
 	}
 }
 
@@ -210,7 +211,8 @@ func (g *Gate) token(authority string) string {
 	return g.opts.Token
 }
 
-// Refresh forgets the policies in memory, since they depend on settings that have changed. They are read from disk again.
+// Refresh forgets the policies in memory, since they depend on settings that have changed. They are read from disk
+// again.
 func (r *Robots) Refresh() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -292,16 +294,17 @@ func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy,
 	}
 	redirects := 0
 	answered := old != nil && old.failing.IsZero()
-	ex, err := r.gate.opts.Fetch(ctx, fetch.Request{URL: robots.String(), MaxBody: maxRobots, CutOff: true, Answered: answered, Check: func(target string) error {
-		if redirects++; redirects > robotsRedirects {
-			return &fetch.Refused{Outcome: catalog.NoVersion, Class: catalog.ErrTooManyRedirect, Why: "more than five redirects"}
-		}
-		u, err := address.Parse(target)
-		if err != nil {
-			return &fetch.Refused{Outcome: catalog.NoVersion, Class: catalog.ErrBadURL, Why: err.Error()}
-		}
-		return pass.moveTo(u.Authority())
-	}})
+	ex, err := r.gate.opts.Fetch(ctx,
+		fetch.Request{URL: robots.String(), MaxBody: maxRobots, CutOff: true, Answered: answered, Check: func(target string) error {
+			if redirects++; redirects > robotsRedirects {
+				return &fetch.Refused{Outcome: catalog.NoVersion, Class: catalog.ErrTooManyRedirect, Why: "more than five redirects"}
+			}
+			u, err := address.Parse(target)
+			if err != nil {
+				return &fetch.Refused{Outcome: catalog.NoVersion, Class: catalog.ErrBadURL, Why: err.Error()}
+			}
+			return pass.moveTo(u.Authority())
+		}})
 	if err != nil {
 		pass.Leave(Result{})
 		return nil, fmt.Errorf("politeness: robots.txt of %s: %w", u.Authority(), err)
@@ -309,7 +312,8 @@ func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy,
 	defer func() { _ = ex.Body.Remove() }()   // a remaining file is removed with the spool
 	if ex.ErrorClass == catalog.ErrDiskFull { // says nothing about the host
 		pass.Leave(Result{})
-		return nil, fmt.Errorf("politeness: robots.txt of %s: %w", u.Authority(), &fetch.OwnTrouble{Kind: fetch.TroubleDisk, Err: errors.New(ex.Why)})
+		return nil, fmt.Errorf("politeness: robots.txt of %s: %w", u.Authority(),
+			&fetch.OwnTrouble{Kind: fetch.TroubleDisk, Err: errors.New(ex.Why)})
 	}
 	// The request counts as the one failure of an unreachable host; the schedule decides when it is asked again.
 	result := ResultOf(ex)

@@ -119,7 +119,8 @@ func TestAsManyRequestsAsPermittedAreMadeAtATime(t *testing.T) {
 func TestAPausedHostIsNotAskedNotEvenBehindARedirect(t *testing.T) {
 	t.Parallel()
 	fetcher, asked := answers(t, map[string]string{
-		"http://a.example/robots.txt": "404", "http://b.example/robots.txt": "404", "http://a.example/x": "302 http://b.example/y", "http://b.example/y": "200 b",
+		"http://a.example/robots.txt": "404", "http://b.example/robots.txt": "404", "http://a.example/x": "302 http://b.example/y",
+		"http://b.example/y": "200 b",
 	})
 	paused := map[string]string{"b.example": "maintenance"}
 	g := New(Options{Delay: -1, Fetch: fetcher, Settings: func(host string) hosts.Settings {
@@ -163,7 +164,8 @@ func TestTheRequestsOfADayAreLimitedAcrossRestarts(t *testing.T) {
 		}
 		defer db.Close()
 		open := func() *Gate {
-			return New(Options{DB: db, Delay: -1, Files: func(string) int { return c.files }, Settings: withSettings(hosts.Settings{Daily: c.daily})})
+			return New(Options{DB: db, Delay: -1, Files: func(string) int { return c.files },
+				Settings: withSettings(hosts.Settings{Daily: c.daily})})
 		}
 		g := open()
 		for n := range c.want {
@@ -312,9 +314,11 @@ func TestRobotsRulesAreThoseForTheNameThatTheHostIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	fetcher, _ := answers(t, map[string]string{"http://a.example/robots.txt": "200 User-agent: odarchive\nDisallow: /\nUser-agent: special\nDisallow: /no"})
+	fetcher, _ := answers(t, map[string]string{
+		"http://a.example/robots.txt": "200 User-agent: odarchive\nDisallow: /\nUser-agent: special\nDisallow: /no"})
 	agent := ""
-	g := New(Options{DB: db, Delay: -1, Fetch: fetcher, Settings: func(string) hosts.Settings { return hosts.Settings{Parallel: 1, UserAgent: agent} }})
+	g := New(Options{DB: db, Delay: -1, Fetch: fetcher,
+		Settings: func(string) hosts.Settings { return hosts.Settings{Parallel: 1, UserAgent: agent} }})
 	for name, want := range map[string]bool{"": false, "special/2.0 (a word)": true} {
 		agent = name
 		g.Robots.Refresh()

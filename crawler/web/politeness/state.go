@@ -11,8 +11,8 @@ import (
 	"odarchive/triplestore/kv"
 )
 
-// State that survives a restart, as JSON in kv.SpacePoliteness: "d" + host for back-offs and closed doors, "r" + authority for
-// robots.txt, "q" + host for the requests of a day. Package hosts has keys that begin with "s".
+// State that survives a restart, as JSON in kv.SpacePoliteness: "d" + host for back-offs and closed doors, "r" +
+// authority for robots.txt, "q" + host for the requests of a day. Package hosts has keys that begin with "s".
 
 type savedHost struct {
 	Level int       `json:"level,omitempty"`
@@ -84,7 +84,8 @@ func (g *Gate) recallRobots(authority string) (*policy, error) {
 	if err != nil || !found {
 		return nil, err
 	}
-	p := &policy{authority: authority, text: s.Text, good: s.Good, tried: s.Tried, failing: s.Failing, failures: s.Failures, status: s.Status, class: s.Class}
+	p := &policy{authority: authority, text: s.Text, good: s.Good, tried: s.Tried, failing: s.Failing, failures: s.Failures,
+		status: s.Status, class: s.Class}
 	if !s.Good.IsZero() {
 		p.rules = ParseRobots(s.Text, g.token(authority))
 	}
@@ -138,8 +139,8 @@ func (g *Gate) save(key string, v any) {
 	}
 }
 
-// Forgive ends the back-off of a host, opens its doors, and ends the time before which its robots.txt is not fetched again. The pause between
-// two requests stays.
+// Forgive ends the back-off of a host, opens its doors, and ends the time before which its robots.txt is not fetched
+// again. The pause between two requests stays.
 func (g *Gate) Forgive(ctx context.Context, host string) {
 	g.mu.Lock()
 	d, err := g.turnstile(host)
@@ -193,7 +194,8 @@ func (g *Gate) Status(host string) (s Status, ok bool) {
 }
 
 func (d *turnstile) status(host string, now time.Time) Status {
-	s := Status{Host: host, State: "free", Next: d.next, Delay: d.delay, Latency: d.latency, Requests: d.requests, Failures: d.failures, Queue: d.waiting, Closed: d.closedDoors(host, now)}
+	s := Status{Host: host, State: "free", Next: d.next, Delay: d.delay, Latency: d.latency, Requests: d.requests, Failures: d.failures,
+		Queue: d.waiting, Closed: d.closedDoors(host, now)}
 	switch {
 	case d.inside > 0:
 		s.State = "busy"

@@ -67,7 +67,8 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	ctx, cancel := context.WithCancelCause(req.Context())
 	var connected atomic.Bool // a transport may go on dialling after the request
-	clone := req.Clone(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}))
+	clone := req.Clone(httptrace.WithClientTrace(ctx,
+		&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}))
 	if clone.Header.Get("User-Agent") == "" && t.UserAgent != "" {
 		clone.Header.Set("User-Agent", t.UserAgent)
 	}
@@ -121,8 +122,8 @@ func (e *unaskable) Permanent() bool { return e.class == catalog.ErrForbiddenTar
 // Class returns why the host cannot be asked.
 func (e *unaskable) Class() catalog.ErrorClass { return e.class }
 
-// loadDelay loads the host's robots.txt for its Crawl-delay. A host that cannot be asked at all is an error at once: its
-// back-off, which enter would wait for, may be long.
+// loadDelay loads the host's robots.txt for its Crawl-delay. A host that cannot be asked at all is an error at once:
+// its back-off, which enter would wait for, may be long.
 func (t *Transport) loadDelay(ctx context.Context, url string) error {
 	if !t.answered.Load() {
 		ctx = context.WithValue(ctx, silentKey{}, orElse(t.Silent, 10*time.Second))
@@ -161,8 +162,8 @@ func (t *Transport) enter(ctx context.Context, door string) (func(Result), error
 	}
 }
 
-// body is the body of a response, which holds the host. Only the time that its reader waits for the host counts, not what
-// the reader does between two reads.
+// body is the body of a response, which holds the host. Only the time that its reader waits for the host counts, not
+// what the reader does between two reads.
 type body struct {
 	from      io.ReadCloser
 	transport *Transport
@@ -178,8 +179,8 @@ type body struct {
 	received int64
 }
 
-// minRate is what a body must bring on average, in bytes a second, once its reader has waited as long as for an answer to
-// begin. Otherwise a host that sends a byte now and then would be waited for without end.
+// minRate is what a body must bring on average, in bytes a second, once its reader has waited as long as for an answer
+// to begin. Otherwise a host that sends a byte now and then would be waited for without end.
 const minRate = 256
 
 func (b *body) Read(p []byte) (int, error) {

@@ -127,7 +127,8 @@ func TestAnAnswerThatStallsIsGivenUp(t *testing.T) {
 			<-r.Context().Done()
 			return nil, r.Context().Err()
 		})
-		if _, err := get(t, tr, "http://a.example/api"); err == nil || errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "did not answer within") {
+		if _, err := get(t, tr, "http://a.example/api"); err == nil || errors.Is(err, context.Canceled) ||
+			!strings.Contains(err.Error(), "did not answer within") {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -201,7 +202,8 @@ func TestAHostThatCannotBeAskedIsAnErrorAtOnce(t *testing.T) {
 			for range 3 {
 				_, err := get(t, tr, "https://a.example/api")
 				var lasting interface{ Permanent() bool }
-				if err == nil || !errors.As(err, &lasting) || lasting.Permanent() != permanent || !strings.Contains(err.Error(), "no such host") {
+				if err == nil || !errors.As(err, &lasting) || lasting.Permanent() != permanent ||
+					!strings.Contains(err.Error(), "no such host") {
 					t.Errorf("%s: %v", class, err)
 				}
 			}

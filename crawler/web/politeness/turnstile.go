@@ -29,8 +29,8 @@ type turnstile struct {
 	today   day        // requests of the day, if they are limited
 }
 
-// afterRobots is the longest Crawl-delay that a host is left alone for after a request for robots.txt. That is due each day, so
-// with a delay of a day nothing else would ever be asked for.
+// afterRobots is the longest Crawl-delay that a host is left alone for after a request for robots.txt. That is due each
+// day, so with a delay of a day nothing else would ever be asked for.
 const afterRobots = time.Hour
 
 // crawlDelay returns the pause that robots.txt asks for after the last request.
@@ -41,8 +41,8 @@ func (d *turnstile) crawlDelay() time.Duration {
 	return d.crawl
 }
 
-// promise returns when a refused caller may try again. until is when the turnstile may be free. Hosts that share an address
-// get different times, within a minute, so that they do not all come for one passage.
+// promise returns when a refused caller may try again. until is when the turnstile may be free. Hosts that share an
+// address get different times, within a minute, so that they do not all come for one passage.
 func (d *turnstile) promise(until, now time.Time) time.Time {
 	if next := d.promised.Add(max(d.delay, time.Second)); next.After(until) && next.Before(now.Add(time.Minute)) {
 		until = next
@@ -93,7 +93,8 @@ func (g *Gate) sweep() {
 	}
 	g.swept = now
 	for key, d := range g.turnstiles {
-		if d.inside == 0 && d.today.saved() && d.waiting == 0 && now.After(d.next.Add(time.Minute)) && now.After(d.back.until) && len(d.closedDoors(key, now)) == 0 {
+		if d.inside == 0 && d.today.saved() && d.waiting == 0 && now.After(d.next.Add(time.Minute)) && now.After(d.back.until) &&
+			len(d.closedDoors(key, now)) == 0 {
 			delete(g.turnstiles, key)
 		}
 	}

@@ -87,7 +87,8 @@ func (p *Pass) Check(target string) error {
 	return p.moveTo(u.Authority())
 }
 
-// Exception returns the permission by which the robots.txt of a host of the visit did not apply, in one sentence, or "".
+// Exception returns the permission by which the robots.txt of a host of the visit did not apply, in one sentence, or
+// "".
 func (p *Pass) Exception() string { return p.exception }
 
 // moveTo enters another door, or the same one again: every request counts, so the pause is kept.

@@ -212,7 +212,8 @@ func (f *File) request(at, to, next int64) error {
 		f.short++
 	}
 	if f.short > maxShort {
-		f.err = fmt.Errorf("%s: the host sends far less than it is asked for, the last time %d of %d bytes", f.name, part.Body.Size(), end-at)
+		f.err = fmt.Errorf("%s: the host sends far less than it is asked for, the last time %d of %d bytes", f.name, part.Body.Size(),
+			end-at)
 	}
 	return f.err
 }

@@ -132,7 +132,8 @@ func TestReadingOnInSmallStepsTakesFewRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if b, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size())); err != nil || !bytes.Equal(b, h.text) || len(h.requests) > 25 || h.sent != f.Size() {
+	if b, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size())); err != nil || !bytes.Equal(b, h.text) || len(h.requests) > 25 ||
+		h.sent != f.Size() {
 		t.Errorf("%d bytes, %v; %d bytes in %d requests", len(b), err, h.sent, len(h.requests))
 	}
 }

@@ -43,8 +43,8 @@ func (s *Spool) Create() *File {
 // CreatePlain returns an empty file that computes no digests and no CRC-32. The caller must remove it.
 func (s *Spool) CreatePlain() *File { return &File{spool: s} }
 
-// Described returns a file of which only size, digests and CRC-32 are known, because another process has its bytes: it is
-// finished, and cannot be read. It need not be removed.
+// Described returns a file of which only size, digests and CRC-32 are known, because another process has its bytes: it
+// is finished, and cannot be read. It need not be removed.
 func Described(size int64, d catalog.Digests, crc uint32) *File {
 	return &File{size: size, digests: d, crc: crc, finished: true, removed: true}
 }
@@ -205,8 +205,8 @@ func (r *sectionReader) WriteTo(w io.Writer) (int64, error) {
 	return io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{r.SectionReader}, make([]byte, 128<<10))
 }
 
-// Reopen opens a file on disk for reading only, for a process that must not be able to change it. The error is ErrInMemory for other
-// files.
+// Reopen opens a file on disk for reading only, for a process that must not be able to change it. The error is
+// ErrInMemory for other files.
 func (f *File) Reopen() (*os.File, error) {
 	if f.removed {
 		return nil, os.ErrClosed

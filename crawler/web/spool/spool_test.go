@@ -40,7 +40,8 @@ func TestSmallFilesStayInMemoryAndLargeOnesGoToDisk(t *testing.T) {
 		if err := f.Finish(); err != nil {
 			t.Fatal(err)
 		}
-		if f.Size() != int64(size) || f.Digests().SHA256 != sha256.Sum256(data) || f.Digests().MD5 != md5.Sum(data) || f.CRC32() != crc32.ChecksumIEEE(data) {
+		if f.Size() != int64(size) || f.Digests().SHA256 != sha256.Sum256(data) || f.Digests().MD5 != md5.Sum(data) ||
+			f.CRC32() != crc32.ChecksumIEEE(data) {
 			t.Errorf("%d bytes: size or digests are wrong", size)
 		}
 		files, _ := os.ReadDir(dir)

@@ -40,7 +40,8 @@ type page struct {
 //	> hang                    accepts the request and never responds
 //	> close                   closes the connection instead of responding
 //	> want TEXT               is the outcome that a test expects; see Wants
-//	> raw [crlf]              sends the section as it is; the lines of its head end with CR LF, with crlf all its lines
+//	> raw [crlf]              sends the section as it is; the lines of its head end with CR LF, with crlf all its
+//	    lines
 type answer struct {
 	from     from
 	status   int
@@ -182,7 +183,8 @@ func (p *page) current(state int, now time.Time) *answer {
 // ServeHTTP records the request and serves the page's current answer.
 func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.RequestURI()
-	noted := &Request{Host: h.name, Method: r.Method, Path: path, Header: r.Header.Clone(), Proto: r.Proto, Remote: r.RemoteAddr, Start: time.Now()}
+	noted := &Request{Host: h.name, Method: r.Method, Path: path, Header: r.Header.Clone(), Proto: r.Proto, Remote: r.RemoteAddr,
+		Start: time.Now()}
 	h.web.mu.Lock()
 	h.web.requests = append(h.web.requests, noted)
 	h.inFlight++

@@ -287,7 +287,8 @@ func (w *Web) Broken(p Promises) []string {
 	for _, r := range w.Requests() {
 		if before, ok := last[r.Host]; ok && p.Delay != nil {
 			if d, delay := r.Start.Sub(before.Start), p.Delay(r.Host); d < delay {
-				broken = append(broken, fmt.Sprintf("%s was asked for %s only %v after %s, less than %v", r.Host, r.Path, d, before.Path, delay))
+				broken = append(broken,
+					fmt.Sprintf("%s was asked for %s only %v after %s, less than %v", r.Host, r.Path, d, before.Path, delay))
 			}
 		}
 		if p.Denied != nil && p.Denied(r.Host, r.Path) {

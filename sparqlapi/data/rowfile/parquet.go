@@ -53,7 +53,8 @@ func newParquet(w io.Writer, fields []Field) (Writer, error) {
 	}
 	schema := parquet.NewSchema("table", g)
 	page := min(max(allPages/len(fields), leastPage), parquet.DefaultPageBufferSize)
-	out := parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("odarchive", "", ""), parquet.WriteBufferSize(64<<10),
+	out := parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy), parquet.CreatedBy("odarchive", "", ""),
+		parquet.WriteBufferSize(64<<10),
 		parquet.PageBufferSize(page), parquet.ColumnPageBuffers(parquet.NewChunkBufferPool(page)))
 	return &parquetWriter{fields: fields, out: out}, nil
 }

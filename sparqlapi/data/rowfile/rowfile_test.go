@@ -21,7 +21,8 @@ import (
 )
 
 // everything has a field of each kind, and names that formats have to escape.
-var everything = []Field{{"id", Int}, {"a,b", Text}, {`"x"`, Float}, {"ok.no", Bool}, {"day", Date}, {"time", Time}, {"at", Moment}, {"utc", Instant}}
+var everything = []Field{{"id", Int}, {"a,b", Text}, {`"x"`, Float}, {"ok.no", Bool}, {"day", Date}, {"time", Time}, {"at", Moment},
+	{"utc", Instant}}
 
 func write(t testing.TB, f Format, fields []Field, rows [][]Value) []byte {
 	t.Helper()
@@ -96,7 +97,9 @@ func TestCSVIsReadBackAsItWas(t *testing.T) {
 
 func TestJSONIsReadBackAsItWas(t *testing.T) {
 	t.Parallel()
-	rows := append(sample(300), []Value{{Odd: true, Text: "n/a"}, {Text: "\x00\x1f\x7f"}, {Float: 1e300, Text: ".5"}, {Null: true}, {Null: true}, {Null: true}, {Null: true}, {Null: true}})
+	rows := append(sample(300),
+		[]Value{{Odd: true, Text: "n/a"}, {Text: "\x00\x1f\x7f"}, {Float: 1e300, Text: ".5"}, {Null: true}, {Null: true}, {Null: true},
+			{Null: true}, {Null: true}})
 	var list []map[string]any
 	array := write(t, formatNamed(t, "json"), everything, rows)
 	if err := json.Unmarshal(array, &list); err != nil || len(list) != 301 {
@@ -136,21 +139,22 @@ func TestColumnarFilesAreReadBackByTheArchive(t *testing.T) {
 		for _, name := range []string{"parquet", "arrow"} {
 			b := write(t, formatNamed(t, name), everything, rows)
 			i, want := 0, 0
-			_, err := tables.Read(context.Background(), tables.Input{Type: formatNamed(t, name).Type, Size: int64(len(b)), Body: bytes.NewReader(b)}, tables.Options{
-				Begin: func(_ int, _ string, columns []string, _ bool) error {
-					if got := strings.Join(columns, "|"); got != `id|a,b|"x"|ok.no|day|time|at|utc` {
-						t.Errorf("%s: columns %s", name, got)
-					}
-					return nil
-				},
-				Each: func(_ int, cells [][]byte) error {
-					if n := rows[i]; string(cells[0]) != n[0].Text || string(cells[1]) != n[1].Text || string(cells[4]) != n[4].Text {
-						t.Fatalf("%s, row %d: %q, want %v", name, i, cells, n)
-					}
-					i++
-					return nil
-				},
-			})
+			_, err := tables.Read(context.Background(),
+				tables.Input{Type: formatNamed(t, name).Type, Size: int64(len(b)), Body: bytes.NewReader(b)}, tables.Options{
+					Begin: func(_ int, _ string, columns []string, _ bool) error {
+						if got := strings.Join(columns, "|"); got != `id|a,b|"x"|ok.no|day|time|at|utc` {
+							t.Errorf("%s: columns %s", name, got)
+						}
+						return nil
+					},
+					Each: func(_ int, cells [][]byte) error {
+						if n := rows[i]; string(cells[0]) != n[0].Text || string(cells[1]) != n[1].Text || string(cells[4]) != n[4].Text {
+							t.Fatalf("%s, row %d: %q, want %v", name, i, cells, n)
+						}
+						i++
+						return nil
+					},
+				})
 			if want = n; err != nil || i != want {
 				t.Errorf("%s: %d of %d rows, %v", name, i, want, err)
 			}
@@ -230,6 +234,7 @@ func figures(rows [][]Value) string {
 		last = max(last, r[6].Text)
 		yes += r[3].Int
 	}
-	b, _ := json.Marshal([]any{strconv.Itoa(len(rows)), strconv.FormatInt(sum, 10), x, strconv.Itoa(len(seen)), first, strings.Replace(last, "T", " ", 1), strconv.FormatInt(yes, 10)})
+	b, _ := json.Marshal([]any{strconv.Itoa(len(rows)), strconv.FormatInt(sum, 10), x, strconv.Itoa(len(seen)), first,
+		strings.Replace(last, "T", " ", 1), strconv.FormatInt(yes, 10)})
 	return string(b)
 }

@@ -1,9 +1,9 @@
 // Package about reads what portals say of their datasets and files, in terms of DCAT.
 //
 // The statements are in the portals' named graphs, which harvests write. If several graphs describe a dataset, their
-// statements are read together. The statements of a dataset that its portal has withdrawn are used only if no other graph
-// describes it. Everything is a stranger's text and bounded: lists are cut after maxValues values, texts after maxText
-// bytes.
+// statements are read together. The statements of a dataset that its portal has withdrawn are used only if no other
+// graph describes it. Everything is a stranger's text and bounded: lists are cut after maxValues values, texts after
+// maxText bytes.
 package about
 
 import (
@@ -158,7 +158,8 @@ func (r *reader) dataset(id term.ID) (d Dataset) {
 }
 
 func (r *reader) file(v value) File {
-	f := File{Title: Best(r.texts(v.id, dcterms.Title)).Value, Description: Best(r.texts(v.id, dcterms.Description)).Value, Format: r.thing(v.id, dcterms.Format), Licence: r.thing(v.id, dcterms.License)}
+	f := File{Title: Best(r.texts(v.id, dcterms.Title)).Value, Description: Best(r.texts(v.id, dcterms.Description)).Value,
+		Format: r.thing(v.id, dcterms.Format), Licence: r.thing(v.id, dcterms.License)}
 	if f.Licence == (Thing{}) {
 		f.Licence = r.thing(v.id, dcterms.Rights)
 	}

@@ -33,7 +33,8 @@ func read(t *testing.T, trig string) (about.Dataset, bool) {
 		}
 		quads = append(quads, q)
 	}
-	all, err := about.Read(context.Background(), naive.New(quads...).Snapshot(), "http://p.example/d", "http://p.example/unknown", "http://p.example/d")
+	all, err := about.Read(context.Background(), naive.New(quads...).Snapshot(), "http://p.example/d", "http://p.example/unknown",
+		"http://p.example/d")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,24 +55,32 @@ func TestWhatAPortalSaysIsRead(t *testing.T) {
 }`)
 	ccBySA := about.Thing{IRI: "https://creativecommons.org/licenses/by-sa/4.0/deed.de", Label: "CC BY-SA 4.0"}
 	want := about.Dataset{
-		IRI: "http://p.example/d", Title: d.Title, Description: []about.Text{{Value: "All of them."}}, Keywords: []about.Text{{Value: "ash"}, {Value: "oak"}},
+		IRI: "http://p.example/d", Title: d.Title, Description: []about.Text{{Value: "All of them."}},
+		Keywords:  []about.Text{{Value: "ash"}, {Value: "oak"}},
 		Themes:    []about.Thing{{IRI: "http://publications.europa.eu/resource/authority/data-theme/ENVI", Label: "Environment"}},
-		Publisher: about.Agent{Name: "City", Mail: "a@b.example", Page: "http://city.example/"}, Contact: about.Agent{Name: "Desk", Mail: "desk@city.example"},
-		Creators: []about.Agent{{IRI: "http://people.example/1", Name: "Ada"}}, Licence: ccBySA, Frequency: about.Thing{IRI: "http://publications.europa.eu/resource/authority/frequency/MONTHLY", Label: "every month"},
-		Issued: "2020-01-02", Landing: "http://p.example/d.html", Spatial: []about.Thing{{Label: "Vienna"}}, Temporal: []about.Period{{Start: "2019"}},
-		Files: []about.File{{URLs: []string{"http://f.example/b.csv"}, Licence: ccBySA}, {URLs: []string{"http://f.example/a.csv", "http://p.example/d#1"}, Title: "CSV", Format: about.Thing{Label: "CSV"}, Licence: ccBySA}},
+		Publisher: about.Agent{Name: "City", Mail: "a@b.example", Page: "http://city.example/"},
+		Contact:   about.Agent{Name: "Desk", Mail: "desk@city.example"},
+		Creators:  []about.Agent{{IRI: "http://people.example/1", Name: "Ada"}}, Licence: ccBySA,
+		Frequency: about.Thing{IRI: "http://publications.europa.eu/resource/authority/frequency/MONTHLY", Label: "every month"},
+		Issued:    "2020-01-02", Landing: "http://p.example/d.html", Spatial: []about.Thing{{Label: "Vienna"}},
+		Temporal: []about.Period{{Start: "2019"}},
+		Files: []about.File{{URLs: []string{"http://f.example/b.csv"}, Licence: ccBySA},
+			{URLs: []string{"http://f.example/a.csv", "http://p.example/d#1"}, Title: "CSV", Format: about.Thing{Label: "CSV"},
+				Licence: ccBySA}},
 	}
 	if !reflect.DeepEqual(d, want) {
 		t.Errorf("got  %+v\nwant %+v", d, want)
 	}
-	if en, fr := about.Best(d.Title, "en").Value, about.Best(d.Title, "fr", "de").Value; len(d.Title) != 2 || en != "Trees" || fr != "Bäume" {
+	if en, fr := about.Best(d.Title, "en").Value, about.Best(d.Title, "fr", "de").Value; len(d.Title) != 2 || en != "Trees" ||
+		fr != "Bäume" {
 		t.Errorf("%v: %q, %q", d.Title, en, fr)
 	}
 }
 
 func TestWithdrawnStatementsAreUsedOnlyWhereThereAreNoOthers(t *testing.T) {
 	t.Parallel()
-	if d, _ := read(t, `<g#withdrawn> { <d> dct:title "Old" ; dct:description "Was there." } <g> { <d> dct:title "New" }`); len(d.Title) != 1 || d.Title[0].Value != "New" || len(d.Description) != 1 {
+	if d, _ := read(t, `<g#withdrawn> { <d> dct:title "Old" ; dct:description "Was there." } <g> { <d> dct:title "New" }`); len(
+		d.Title) != 1 || d.Title[0].Value != "New" || len(d.Description) != 1 {
 		t.Errorf("%+v", d)
 	}
 	if _, ok := read(t, `<g> { <other> dct:title "x" }`); ok {
@@ -83,14 +92,18 @@ func TestWithdrawnStatementsAreUsedOnlyWhereThereAreNoOthers(t *testing.T) {
 func TestWhatAPortalSaysIsBounded(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	b.WriteString(`<g> { <d> dct:publisher <d> ; dct:license <d> ; dcat:distribution <d>, "words", 4 ; dct:temporal "always" ; dct:description "` + strings.Repeat("ä", 20_000) + `" ; dct:rights "` + strings.Repeat("r", 5000) + `" `)
+	b.WriteString(
+		`<g> { <d> dct:publisher <d> ; dct:license <d> ; dcat:distribution <d>, "words", 4 ; dct:temporal "always" ; dct:description "` +
+			strings.Repeat("ä", 20_000) + `" ; dct:rights "` + strings.Repeat("r", 5000) + `" `)
 	for i := range 3000 {
-		b.WriteString(`; dcat:keyword "k` + strings.Repeat("x", i%9) + string(rune('a'+i%26)) + strings.Repeat("y", i%31) + `" ; dcat:distribution <f` + strings.Repeat("0", i) + `> `)
+		b.WriteString(`; dcat:keyword "k` + strings.Repeat("x", i%9) + string(rune('a'+i%26)) + strings.Repeat("y", i%31) +
+			`" ; dcat:distribution <f` + strings.Repeat("0", i) + `> `)
 	}
 	b.WriteString("} ")
 	d, _ := read(t, b.String())
 	if len(d.Keywords) > 60 || len(d.Files) > 200 || len(d.Description[0].Value) > 8<<10 || len(d.Rights.Label) > 500 {
-		t.Errorf("%d keywords, %d files, %d bytes of description, %d of rights", len(d.Keywords), len(d.Files), len(d.Description[0].Value), len(d.Rights.Label))
+		t.Errorf("%d keywords, %d files, %d bytes of description, %d of rights", len(d.Keywords), len(d.Files), len(d.Description[0].Value),
+			len(d.Rights.Label))
 	}
 }
 

@@ -57,21 +57,29 @@ func authority(iri string) (table, code string, ok bool) {
 }
 
 var themes = map[string]string{
-	"AGRI": "Agriculture, fisheries, forestry and food", "ECON": "Economy and finance", "EDUC": "Education, culture and sport", "ENER": "Energy", "ENVI": "Environment",
-	"GOVE": "Government and public sector", "HEAL": "Health", "INTR": "International issues", "JUST": "Justice, legal system and public safety", "OP_DATPRO": "Provisional data",
+	"AGRI": "Agriculture, fisheries, forestry and food", "ECON": "Economy and finance", "EDUC": "Education, culture and sport",
+	"ENER": "Energy", "ENVI": "Environment",
+	"GOVE": "Government and public sector", "HEAL": "Health", "INTR": "International issues",
+	"JUST": "Justice, legal system and public safety", "OP_DATPRO": "Provisional data",
 	"REGI": "Regions and cities", "SOCI": "Population and society", "TECH": "Science and technology", "TRAN": "Transport",
 }
 
 var frequencies = map[string]string{
-	"ANNUAL": "every year", "ANNUAL_2": "twice a year", "ANNUAL_3": "three times a year", "BIENNIAL": "every two years", "BIMONTHLY": "every two months", "BIWEEKLY": "every two weeks", "CONT": "continuously",
-	"DAILY": "every day", "DAILY_2": "twice a day", "HOURLY": "every hour", "IRREG": "irregularly", "MONTHLY": "every month", "MONTHLY_2": "twice a month", "MONTHLY_3": "three times a month",
-	"NEVER": "never", "NOT_PLANNED": "not planned", "QUARTERLY": "every three months", "TRIENNIAL": "every three years", "UNKNOWN": "unknown", "UPDATE_CONT": "continuously", "WEEKLY": "every week",
-	"WEEKLY_2": "twice a week", "WEEKLY_3": "three times a week", "AS_NEEDED": "as needed", "QUADRENNIAL": "every four years", "QUINQUENNIAL": "every five years", "DECENNIAL": "every ten years",
+	"ANNUAL": "every year", "ANNUAL_2": "twice a year", "ANNUAL_3": "three times a year", "BIENNIAL": "every two years",
+	"BIMONTHLY": "every two months", "BIWEEKLY": "every two weeks", "CONT": "continuously",
+	"DAILY": "every day", "DAILY_2": "twice a day", "HOURLY": "every hour", "IRREG": "irregularly", "MONTHLY": "every month",
+	"MONTHLY_2": "twice a month", "MONTHLY_3": "three times a month",
+	"NEVER": "never", "NOT_PLANNED": "not planned", "QUARTERLY": "every three months", "TRIENNIAL": "every three years",
+	"UNKNOWN": "unknown", "UPDATE_CONT": "continuously", "WEEKLY": "every week",
+	"WEEKLY_2": "twice a week", "WEEKLY_3": "three times a week", "AS_NEEDED": "as needed", "QUADRENNIAL": "every four years",
+	"QUINQUENNIAL": "every five years", "DECENNIAL": "every ten years",
 }
 
 var languages = map[string]string{
-	"DEU": "German", "ENG": "English", "FRA": "French", "ITA": "Italian", "SPA": "Spanish", "NLD": "Dutch", "POR": "Portuguese", "POL": "Polish", "CES": "Czech", "SLK": "Slovak", "SLV": "Slovene", "HUN": "Hungarian",
-	"HRV": "Croatian", "SWE": "Swedish", "DAN": "Danish", "FIN": "Finnish", "ELL": "Greek", "BUL": "Bulgarian", "RON": "Romanian", "EST": "Estonian", "LAV": "Latvian", "LIT": "Lithuanian", "MLT": "Maltese", "GLE": "Irish",
+	"DEU": "German", "ENG": "English", "FRA": "French", "ITA": "Italian", "SPA": "Spanish", "NLD": "Dutch", "POR": "Portuguese",
+	"POL": "Polish", "CES": "Czech", "SLK": "Slovak", "SLV": "Slovene", "HUN": "Hungarian",
+	"HRV": "Croatian", "SWE": "Swedish", "DAN": "Danish", "FIN": "Finnish", "ELL": "Greek", "BUL": "Bulgarian", "RON": "Romanian",
+	"EST": "Estonian", "LAV": "Latvian", "LIT": "Lithuanian", "MLT": "Maltese", "GLE": "Irish",
 }
 
 // licence names a licence by its address.
@@ -92,9 +100,12 @@ func licence(iri string) string {
 		return ""
 	}
 	for part, name := range map[string]string{
-		"govdata.de/dl-de/by-2-0": "Data licence Germany – attribution 2.0", "govdata.de/dl-de/zero-2-0": "Data licence Germany – Zero 2.0", "opendatacommons.org/licenses/odbl": "Open Database License",
-		"opendatacommons.org/licenses/by": "ODC Attribution License", "opendatacommons.org/licenses/pddl": "Public Domain Dedication and License", "nationalarchives.gov.uk/doc/open-government-licence": "Open Government Licence",
-		"etalab.gouv.fr/licence-ouverte": "Licence Ouverte",
+		"govdata.de/dl-de/by-2-0": "Data licence Germany – attribution 2.0", "govdata.de/dl-de/zero-2-0": "Data licence Germany – Zero 2.0",
+		"opendatacommons.org/licenses/odbl":                   "Open Database License",
+		"opendatacommons.org/licenses/by":                     "ODC Attribution License",
+		"opendatacommons.org/licenses/pddl":                   "Public Domain Dedication and License",
+		"nationalarchives.gov.uk/doc/open-government-licence": "Open Government Licence",
+		"etalab.gouv.fr/licence-ouverte":                      "Licence Ouverte",
 	} {
 		if strings.Contains(iri, part) {
 			return name

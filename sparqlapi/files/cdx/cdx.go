@@ -25,7 +25,8 @@ type Archive interface {
 // Handler serves GET and HEAD /cdx.
 type Handler struct {
 	Archive Archive
-	// URLOf returns the URL of the file that has a version, for the version's IRI, and every other address as it is; may be nil.
+	// URLOf returns the URL of the file that has a version, for the version's IRI, and every other address as it is;
+	// may be nil.
 	URLOf func(address string) string
 }
 

@@ -43,8 +43,10 @@ func index(t testing.TB, versions int, urls ...string) captures {
 		}
 		for n := range versions {
 			mediaType := []string{"text/csv", "application/json"}[n%2]
-			list = append(list, catalog.Capture{Key: key, Status: 200, Version: catalog.Version{ID: ns.VersionID(ns.ResourceID(u), n), URL: u, N: n, Type: mediaType,
-				Size: int64(100 * n), FileName: "a file.csv", At: time.Date(2024+n, 5, 6, 7, 8, 9, 0, time.UTC)}})
+			list = append(list,
+				catalog.Capture{Key: key, Status: 200,
+					Version: catalog.Version{ID: ns.VersionID(ns.ResourceID(u), n), URL: u, N: n, Type: mediaType,
+						Size: int64(100 * n), FileName: "a file.csv", At: time.Date(2024+n, 5, 6, 7, 8, 9, 0, time.UTC)}})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b catalog.Capture) int { return strings.Compare(a.Key+"\x00", b.Key+"\x00") })
@@ -57,7 +59,8 @@ func ask(list captures, query string) *httptest.ResponseRecorder {
 	return rec
 }
 
-var world = []string{"http://data.example/", "http://data.example/a.csv", "https://data.example/a/b.csv?y=1&x=2", "http://data.example:8080/p", "http://sub.data.example/s", "http://datax.example/no", "ftp://data.example/z"}
+var world = []string{"http://data.example/", "http://data.example/a.csv", "https://data.example/a/b.csv?y=1&x=2",
+	"http://data.example:8080/p", "http://sub.data.example/s", "http://datax.example/no", "ftp://data.example/z"}
 
 func TestWhatMatches(t *testing.T) {
 	t.Parallel()
@@ -110,7 +113,8 @@ func TestTimesFiltersAndOrders(t *testing.T) {
 		"&collapse=urlkey":                              "2024",
 	} {
 		var got []string
-		for _, m := range regexp.MustCompile(`\)/a\.csv (\d{4})`).FindAllStringSubmatch(ask(list, "url=data.example/a.csv"+query).Body.String(), -1) {
+		for _, m := range regexp.MustCompile(`\)/a\.csv (\d{4})`).FindAllStringSubmatch(ask(list,
+			"url=data.example/a.csv"+query).Body.String(), -1) {
 			got = append(got, m[1])
 		}
 		if s := strings.Join(got, " "); s != want {
@@ -133,17 +137,20 @@ func TestFormats(t *testing.T) {
 	line, _, _ := strings.Cut(body("", "text/x-cdxj; charset=utf-8"), "\n")
 	head, object, _ := strings.Cut(line, " {")
 	var fields map[string]string
-	if err := json.Unmarshal([]byte("{"+object), &fields); err != nil || head != "example,data)/a.csv 20240506070809" || fields["url"] != "http://data.example/a.csv" || fields["mime"] != "text/csv" || fields["status"] != "200" {
+	if err := json.Unmarshal([]byte("{"+object), &fields); err != nil || head != "example,data)/a.csv 20240506070809" ||
+		fields["url"] != "http://data.example/a.csv" || fields["mime"] != "text/csv" || fields["status"] != "200" {
 		t.Errorf("CDXJ: %s (%v)", line, err)
 	}
-	if got := body("&output=text&limit=1", "text/plain; charset=utf-8"); !strings.HasPrefix(got, "example,data)/a.csv 20240506070809 http://data.example/a.csv text/csv 200 sha256:") || !strings.HasSuffix(got, " 0\n") {
+	if got := body("&output=text&limit=1", "text/plain; charset=utf-8"); !strings.HasPrefix(got,
+		"example,data)/a.csv 20240506070809 http://data.example/a.csv text/csv 200 sha256:") || !strings.HasSuffix(got, " 0\n") {
 		t.Errorf("text: %s", got)
 	}
 	if got := body("&fl=timestamp,filename", "text/plain; charset=utf-8"); got != "20240506070809 a+file.csv\n20250506070809 a+file.csv\n" {
 		t.Errorf("fl: %s", got)
 	}
 	var table [][]string
-	if err := json.Unmarshal([]byte(body("&output=json&fl=timestamp,statuscode", "application/json")), &table); err != nil || fmt.Sprint(table) != "[[timestamp statuscode] [20240506070809 200] [20250506070809 200]]" {
+	if err := json.Unmarshal([]byte(body("&output=json&fl=timestamp,statuscode", "application/json")), &table); err != nil ||
+		fmt.Sprint(table) != "[[timestamp statuscode] [20240506070809 200] [20250506070809 200]]" {
 		t.Errorf("table: %v, %v", table, err)
 	}
 	if got := body("&output=json&from=2030", "application/json"); strings.TrimSpace(got) != "[]" {
@@ -163,7 +170,8 @@ func TestAResumeKeyGoesOnBehindTheLastLine(t *testing.T) {
 	for _, limit := range []int{1, 3, 7, 100} {
 		got, resume := "", ""
 		for range 100 {
-			body := ask(list, fmt.Sprintf("url=*.data.example&fl=urlkey,timestamp&limit=%d&showResumeKey=true&resumeKey=%s", limit, url.QueryEscape(resume))).Body.String()
+			body := ask(list, fmt.Sprintf("url=*.data.example&fl=urlkey,timestamp&limit=%d&showResumeKey=true&resumeKey=%s", limit,
+				url.QueryEscape(resume))).Body.String()
 			lines, next, more := strings.Cut(body, "\n\n")
 			if got += lines; more {
 				got += "\n"
@@ -219,7 +227,8 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 			t.Errorf("%s: %d %s, want %s", query, rec.Code, rec.Body, want)
 		}
 	}
-	if n := strings.Count(ask(list, "url=*.data.example&page=0&pageSize=1&limit=10&showResumeKey=true&output=text").Body.String(), "\n"); n != 10 {
+	if n := strings.Count(ask(list, "url=*.data.example&page=0&pageSize=1&limit=10&showResumeKey=true&output=text").Body.String(),
+		"\n"); n != 10 {
 		t.Errorf("ten lines of a page are %d", n)
 	}
 }
@@ -227,10 +236,14 @@ func TestPagesTogetherAreTheWhole(t *testing.T) {
 func TestBadParametersAreNamed(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]string{
-		"": "url=", "url=http://": "", "url=a.example&matchType=x": "matchType", "url=a.example&from=yesterday": "yesterday", "url=a.example&to=123456789012345": "timestamp", "url=a.example&limit=many": "many",
-		"url=a.example&output=xml": "xml", "url=a.example&fl=nonsense": "nonsense", "url=a.example&filter=x": "filter", "url=a.example&filter=mime:(": "mime", "url=a.example&collapse=timestamp:x": "collapse",
-		"url=a.example&sort=up": "sort", "url=a.example&sort=closest": "closest", "url=*.a.example&sort=reverse": "exact", "url=a.example&resumeKey=x": "resumeKey",
-		"url=a.example&page=-1": "page", "url=a.example&page=x": "page", "url=a.example&pageSize=0": "pageSize", "url=a.example&pageSize=101": "pageSize", "url=a.example&page=1&limit=-3": "page",
+		"": "url=", "url=http://": "", "url=a.example&matchType=x": "matchType", "url=a.example&from=yesterday": "yesterday",
+		"url=a.example&to=123456789012345": "timestamp", "url=a.example&limit=many": "many",
+		"url=a.example&output=xml": "xml", "url=a.example&fl=nonsense": "nonsense", "url=a.example&filter=x": "filter",
+		"url=a.example&filter=mime:(": "mime", "url=a.example&collapse=timestamp:x": "collapse",
+		"url=a.example&sort=up": "sort", "url=a.example&sort=closest": "closest", "url=*.a.example&sort=reverse": "exact",
+		"url=a.example&resumeKey=x": "resumeKey",
+		"url=a.example&page=-1":     "page", "url=a.example&page=x": "page", "url=a.example&pageSize=0": "pageSize",
+		"url=a.example&pageSize=101": "pageSize", "url=a.example&page=1&limit=-3": "page",
 	} {
 		rec := ask(nil, query)
 		if rec.Code != http.StatusBadRequest || !strings.Contains(rec.Body.String(), want) {
@@ -241,7 +254,8 @@ func TestBadParametersAreNamed(t *testing.T) {
 
 func FuzzRequest(f *testing.F) {
 	list := index(f, 2, world...)
-	for _, s := range []string{"url=*.data.example&output=json&fl=timestamp", "url=a*&filter=!~mime:x&collapse=digest:3&limit=-1", "url=data.example&closest=2024&resumeKey=a+b+c", "url=*.data.example&page=1&pageSize=1&showNumPages=true&output=json"} {
+	for _, s := range []string{"url=*.data.example&output=json&fl=timestamp", "url=a*&filter=!~mime:x&collapse=digest:3&limit=-1",
+		"url=data.example&closest=2024&resumeKey=a+b+c", "url=*.data.example&page=1&pageSize=1&showNumPages=true&output=json"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, query string) {

@@ -32,8 +32,8 @@ type pages struct {
 func (p pages) before(place int) bool { return p.on && place < p.page*p.size }
 func (p pages) behind(place int) bool { return p.on && place >= (p.page+1)*p.size }
 
-// past returns an error if the page begins after the last of some captures, as other archives do: clients that read page
-// after page end with it. The first page is there even if it is empty.
+// past returns an error if the page begins after the last of some captures, as other archives do: clients that read
+// page after page end with it. The first page is there even if it is empty.
 func (p pages) past(captures int) error {
 	if !p.on || p.page == 0 || captures > p.page*p.size {
 		return nil
@@ -74,7 +74,8 @@ func (h *Handler) countPages(w http.ResponseWriter, r *http.Request, q request) 
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if q.format == "json" || q.format == "jsonl" {
 		w.Header().Set("Content-Type", "application/json")
-		answer, err = json.Marshal(map[string]int{"pages": pages, "pageSize": q.pages.size / block, "blocks": (captures + block - 1) / block})
+		answer, err = json.Marshal(map[string]int{"pages": pages, "pageSize": q.pages.size / block,
+			"blocks": (captures + block - 1) / block})
 	}
 	if err == nil {
 		_, err = w.Write(append(answer, '\n'))

@@ -144,7 +144,8 @@ func bound(s, rest string) (string, error) {
 
 // fieldNames has the names that other servers use for our fields.
 var fieldNames = map[string][]string{
-	"urlkey": nil, "timestamp": nil, "original": {"url"}, "mimetype": {"mime", "mime-detected"}, "statuscode": {"status"}, "digest": nil, "length": nil,
+	"urlkey": nil, "timestamp": nil, "original": {"url"}, "mimetype": {"mime", "mime-detected"}, "statuscode": {"status"}, "digest": nil,
+	"length":   nil,
 	"filename": nil, "charset": {"encoding"}, "id": nil, "md5": nil, "etag": nil, "lastmodified": {"last-modified"},
 }
 
@@ -169,7 +170,9 @@ func (r *request) parseFields(q url.Values) error {
 	for name := range strings.SplitSeq(list, ",") {
 		field, ok := fieldName(name)
 		if !ok {
-			return bad("unknown field %q; expected urlkey, timestamp, original, mimetype, statuscode, digest, length, filename, charset, id, md5, etag, lastmodified", name)
+			return bad(
+				"unknown field %q; expected urlkey, timestamp, original, mimetype, statuscode, digest, length, filename, charset, id, "+
+					"md5, etag, lastmodified", name)
 		}
 		r.fields = append(r.fields, field)
 	}

@@ -16,9 +16,9 @@ import (
 	"odarchive/sparqlapi/openapi"
 )
 
-// Contract checks answers against the document. Of JSON Schema 2020-12 it understands what the document uses. It reports an
-// unknown keyword, so that nothing in the document is ignored. Objects must not have members that the document does not
-// name.
+// Contract checks answers against the document. Of JSON Schema 2020-12 it understands what the document uses. It
+// reports an unknown keyword, so that nothing in the document is ignored. Objects must not have members that the
+// document does not name.
 type Contract struct {
 	doc   map[string]any
 	Paths map[string]map[string]Operation
@@ -72,8 +72,8 @@ func (s *Contract) Schema(path string) map[string]any {
 	return s.Paths[path]["get"].Responses["200"].Content["application/json"].Schema
 }
 
-// Answer returns what is wrong with an answer to an operation: an undocumented status or media type, or a body that does
-// not hold to its schema.
+// Answer returns what is wrong with an answer to an operation: an undocumented status or media type, or a body that
+// does not hold to its schema.
 func (s *Contract) Answer(o Operation, status int, contentType string, body []byte) []string {
 	r, ok := o.Responses[fmt.Sprint(status)]
 	if !ok && status >= 400 {
@@ -96,7 +96,8 @@ func (s *Contract) Answer(o Operation, status int, contentType string, body []by
 	}
 	media, _, err := mime.ParseMediaType(contentType)
 	content, ok := r.Content[media]
-	if _, any := r.Content["*/*"]; err != nil || !ok && !any && !slices.ContainsFunc(slices.Collect(maps.Keys(r.Content)), func(t string) bool { return strings.HasPrefix(t, media+";") }) {
+	if _, any := r.Content["*/*"]; err != nil || !ok && !any &&
+		!slices.ContainsFunc(slices.Collect(maps.Keys(r.Content)), func(t string) bool { return strings.HasPrefix(t, media+";") }) {
 		return []string{fmt.Sprintf("status %d has the media type %q, which is not documented", status, contentType)}
 	}
 	if content.Schema == nil || !strings.HasSuffix(media, "json") {

@@ -1,7 +1,8 @@
 // Package access decides who may do what: tokens have names and rights.
 //
-// A Tokens has the tokens of a server, which may change while it runs. The server finds out who sends a request (Caller)
-// once, notes that in the request's context (With), and each route names the Right that it needs where it is mounted.
+// A Tokens has the tokens of a server, which may change while it runs. The server finds out who sends a request
+// (Caller) once, notes that in the request's context (With), and each route names the Right that it needs where it is
+// mounted.
 //
 // Tokens are stored as SHA-256 digests. A slow hash such as bcrypt protects passwords, which are short and guessable;
 // the tokens that New makes have 128 random bits, so that nobody finds one from its digest, and a fast hash lets a

@@ -39,7 +39,8 @@ func TestAHashStandsForOneToken(t *testing.T) {
 	if parsed, err := access.ParseHash(text); err != nil || parsed != digest || strings.Contains(text, secret) {
 		t.Errorf("%s: %v, %v", text, parsed, err)
 	}
-	for _, bad := range []string{"", "sha256:", text + "0", text[:len(text)-1], strings.TrimPrefix(text, "sha256:"), "md5:" + text[7:], "sha256:" + strings.Repeat("g", 64)} {
+	for _, bad := range []string{"", "sha256:", text + "0", text[:len(text)-1], strings.TrimPrefix(text, "sha256:"), "md5:" + text[7:],
+		"sha256:" + strings.Repeat("g", 64)} {
 		if _, err := access.ParseHash(bad); err == nil {
 			t.Errorf("%q is taken for a hash", bad)
 		}
@@ -61,7 +62,8 @@ func TestAHashStandsForOneToken(t *testing.T) {
 
 func TestNamesOfTokensArePlainWords(t *testing.T) {
 	t.Parallel()
-	for name, good := range map[string]bool{"portal-1": true, "a.b_c": true, "": false, "local": false, "a b": false, "a\nb": false, "é": false, strings.Repeat("a", 65): false} {
+	for name, good := range map[string]bool{"portal-1": true, "a.b_c": true, "": false, "local": false, "a b": false, "a\nb": false,
+		"é": false, strings.Repeat("a", 65): false} {
 		if err := access.CheckName(name); (err == nil) != good {
 			t.Errorf("%q: %v", name, err)
 		}

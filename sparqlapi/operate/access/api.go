@@ -16,7 +16,8 @@ var ErrNoName = errors.New("no token has this name")
 // Keeper lists and revokes tokens.
 type Keeper interface {
 	ListTokens(ctx context.Context) ([]Listed, error)
-	// RevokeToken makes the tokens with a name invalid for ever, and returns all. The error is ErrNoName if there is none.
+	// RevokeToken makes the tokens with a name invalid for ever, and returns all. The error is ErrNoName if there is
+	// none.
 	RevokeToken(ctx context.Context, name string) ([]Listed, error)
 }
 

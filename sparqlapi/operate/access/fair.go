@@ -2,7 +2,8 @@
 // bodies.
 //
 // A Gate has a number of places. Each client may hold some of them and wait for some more; the clients that wait take
-// turns, however many requests each has. A Turn gives a running query its time on the processors. A Budget counts bytes.
+// turns, however many requests each has. A Turn gives a running query its time on the processors. A Budget counts
+// bytes.
 //
 // WithClient names the client of a request in its context.
 

@@ -60,9 +60,10 @@ func NewPlaces(s GateSettings) *Places {
 	s = s.withDefaults()
 	perQueue := max(s.Queue/4, 1)
 	return &Places{
-		Bodies:     NewBudget(s.Bodies, max(s.Bodies/4, 1)),
-		costly:     NewGate(Limits{Places: s.Queries, PerClient: s.PerClient, Queue: s.Queue, PerQueue: perQueue, Wait: s.Wait}),
-		quick:      NewGate(Limits{Places: 2*s.Queries + 32, PerClient: s.PerClient + 16, Queue: s.Queue, PerQueue: perQueue, Wait: s.Wait}),
+		Bodies: NewBudget(s.Bodies, max(s.Bodies/4, 1)),
+		costly: NewGate(Limits{Places: s.Queries, PerClient: s.PerClient, Queue: s.Queue, PerQueue: perQueue, Wait: s.Wait}),
+		quick: NewGate(Limits{Places: 2*s.Queries + 32, PerClient: s.PerClient + 16, Queue: s.Queue, PerQueue: perQueue,
+			Wait: s.Wait}),
 		updates:    NewGate(Limits{Places: s.Updates, Queue: s.Queue, Wait: s.Wait}),
 		Answers:    NewBudget(s.Answers, max(s.Answers/4, 1)),
 		parked:     NewGate(Limits{Places: 2 * s.Queries, PerClient: s.PerClient, Queue: -1}),

@@ -34,8 +34,8 @@ func NewSessions(tokens *Tokens, now func() time.Time) *Sessions {
 	return &Sessions{tokens: tokens, now: now, open: map[[sha256.Size]byte]*session{}}
 }
 
-// Begin begins a session of the holder of a token, and returns its secret id. If there are too many, the one that was not
-// used for the longest time ends.
+// Begin begins a session of the holder of a token, and returns its secret id. If there are too many, the one that was
+// not used for the longest time ends.
 func (s *Sessions) Begin(t *Token) (id string) {
 	id = rand.Text() + rand.Text()
 	now := s.now()

@@ -61,7 +61,8 @@ func ParseHash(text string) (digest [sha256.Size]byte, err error) {
 func CheckName(name string) error {
 	plain := strings.Trim(name, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ._-") == ""
 	if name == "" || len(name) > maxName || !plain || name == Local().Name {
-		return fmt.Errorf("%.80q is not a name of a token: expected at most %d letters, digits, '.', '_' and '-', and not %q", name, maxName, Local().Name)
+		return fmt.Errorf("%.80q is not a name of a token: expected at most %d letters, digits, '.', '_' and '-', and not %q", name,
+			maxName, Local().Name)
 	}
 	return nil
 }
@@ -117,8 +118,8 @@ func (t *Tokens) None() bool {
 	return len(t.list) == 0
 }
 
-// Find returns the token that was sent, or one of the errors above. It compares digests, all of them and in constant time,
-// so that the time of a refusal reveals nothing of any token.
+// Find returns the token that was sent, or one of the errors above. It compares digests, all of them and in constant
+// time, so that the time of a refusal reveals nothing of any token.
 func (t *Tokens) Find(secret string, now time.Time) (*Token, error) {
 	if len(secret) > maxSecret {
 		return nil, ErrUnknown

@@ -32,7 +32,8 @@ const (
 	freeTime = 30 * time.Millisecond
 	// quantum is how long a query keeps its place while others wait.
 	quantum = 20 * time.Millisecond
-	// breath is how often a query lets other goroutines run. Without it they wait for 10 ms, until the runtime preempts.
+	// breath is how often a query lets other goroutines run. Without it they wait for 10 ms, until the runtime
+	// preempts.
 	breath = time.Millisecond
 )
 

@@ -86,7 +86,8 @@ func readsBack(t *testing.T, b bucket.Bucket, large int64) {
 		if st, err := b.Stat(ctx, key); err != nil || st.Size != size || st.ETag != info.ETag || st.Key != key {
 			t.Errorf("stat: %+v, %v; want %+v", st, err, info)
 		}
-		for _, r := range [][2]int64{{0, 1}, {0, 0}, {1, 1}, {size / 2, 100}, {size / 2, -1}, {size, -1}, {size, 10}, {size + 10, 10}, {0, size + 10}} {
+		for _, r := range [][2]int64{{0, 1}, {0, 0}, {1, 1}, {size / 2, 100}, {size / 2, -1}, {size, -1}, {size, 10}, {size + 10, 10},
+			{0, size + 10}} {
 			from := min(r[0], size)
 			to := size
 			if r[1] >= 0 {
@@ -288,7 +289,8 @@ func whole(t *testing.T, b bucket.Bucket, _ int64) {
 }
 
 func keys(t *testing.T, b bucket.Bucket, _ int64) {
-	for _, key := range []string{"", "/a", "a/", "a//b", "..", "a/../b", ".hidden", "a/.b", "a\x00b", "a b", "ä", `a\b`, string(Noise(10, 1)), fmt.Sprintf("%01000d", 1)} {
+	for _, key := range []string{"", "/a", "a/", "a//b", "..", "a/../b", ".hidden", "a/.b", "a\x00b", "a b", "ä", `a\b`,
+		string(Noise(10, 1)), fmt.Sprintf("%01000d", 1)} {
 		if err := put(b, key, nil, bucket.PutOptions{}); err == nil {
 			t.Errorf("put under the key %q", key)
 		}

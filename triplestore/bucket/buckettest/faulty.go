@@ -62,8 +62,8 @@ func (f *Faulty) Away(away bool) {
 	f.away = away
 }
 
-// Hook makes hook be called at the start of each request: op is put, get, stat, list or delete. Its error becomes that of
-// the request. A hook may block.
+// Hook makes hook be called at the start of each request: op is put, get, stat, list or delete. Its error becomes that
+// of the request. A hook may block.
 func (f *Faulty) Hook(hook func(op, key string) error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -30,8 +30,8 @@ const (
 	secretKey = "not-a-secret-of-anybody"
 )
 
-// StartGateway runs versitygw until the test ends. It skips the test if the program is neither named by $VERSITYGW nor on
-// the PATH.
+// StartGateway runs versitygw until the test ends. It skips the test if the program is neither named by $VERSITYGW nor
+// on the PATH.
 func StartGateway(t testing.TB) *Gateway {
 	t.Helper()
 	program := os.Getenv("VERSITYGW")

@@ -61,7 +61,8 @@ func (m *Memory) Put(ctx context.Context, key string, size int64, body io.ReadSe
 	}
 	m.puts++
 	sum := md5.Sum(data)
-	m.objects[key] = object{data, bucket.Info{Key: key, Size: size, ETag: hex.EncodeToString(sum[:]) + fmt.Sprintf("-%d", m.puts), Modified: time.Now()}}
+	m.objects[key] = object{data,
+		bucket.Info{Key: key, Size: size, ETag: hex.EncodeToString(sum[:]) + fmt.Sprintf("-%d", m.puts), Modified: time.Now()}}
 	return nil
 }
 

@@ -79,7 +79,8 @@ func (f *FS) settled() (known map[string]*object, bytes int64) {
 	return known, bytes
 }
 
-// isStill reports whether an object has not changed since it was settled. One that has is no fault: a later check sees it.
+// isStill reports whether an object has not changed since it was settled. One that has is no fault: a later check sees
+// it.
 func (f *FS) isStill(was *object) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -45,7 +45,8 @@ func TestWhatChangesDuringACheckIsNoFault(t *testing.T) {
 	t.Parallel()
 	objects := &buckettest.Memory{}
 	l, dir := &late{Bucket: objects}, t.TempDir()
-	f, err := Open(t.Context(), Options{Bucket: l, Dir: dir, Finished: func(name string) bool { return filepath.Ext(name) == ".pack" }, Archive: "archive"})
+	f, err := Open(t.Context(),
+		Options{Bucket: l, Dir: dir, Finished: func(name string) bool { return filepath.Ext(name) == ".pack" }, Archive: "archive"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +68,8 @@ func TestWhatChangesDuringACheckIsNoFault(t *testing.T) {
 	}
 	for _, deep := range []bool{false, true} {
 		l.happen = func() error {
-			return errors.Join(write("new.pack", "new"), write("replaced.pack", "another, which is longer"), f.Remove(filepath.Join(dir, "removed.pack")),
+			return errors.Join(write("new.pack", "new"), write("replaced.pack", "another, which is longer"),
+				f.Remove(filepath.Join(dir, "removed.pack")),
 				f.Remove(filepath.Join(dir, "again.pack")), flush(), write("again.pack", "the first again.pack"), flush())
 		}
 		faults, err := f.Check(t.Context(), CheckOptions{Deep: deep})
@@ -81,7 +83,8 @@ func TestWhatChangesDuringACheckIsNoFault(t *testing.T) {
 		if !slices.Equal(names, []string{"lost.pack"}) {
 			t.Errorf("deep %v: %+v, want lost.pack only", deep, faults)
 		}
-		if err := errors.Join(write("removed.pack", "the first removed.pack"), f.Remove(filepath.Join(dir, "new.pack")), flush()); err != nil {
+		if err := errors.Join(write("removed.pack", "the first removed.pack"), f.Remove(filepath.Join(dir, "new.pack")),
+			flush()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 )
 
-// What the owner of a folder with Options.Follow does beside reading: it says what the other folder has removed, and drops
-// copies of what is in the bucket.
+// What the owner of a folder with Options.Follow does beside reading: it says what the other folder has removed, and
+// drops copies of what is in the bucket.
 
 // borrowed reports whether the folder must not change.
 func (f *FS) borrowed() bool { return f.o.ReadOnly && (!f.o.Follow || f.o.Beside) }
 
-// Refresh lists the bucket and the folder again, and returns the names of the files that are in the bucket. If the bucket is
-// away, they are those that were there when it last answered.
+// Refresh lists the bucket and the folder again, and returns the names of the files that are in the bucket. If the
+// bucket is away, they are those that were there when it last answered.
 func (f *FS) Refresh(ctx context.Context) (names []string) {
 	ctx, cancel := context.WithTimeout(ctx, f.o.Limit)
 	defer cancel()
@@ -38,7 +38,8 @@ func (f *FS) Stored(name string, size int64) bool {
 	return o != nil && o.stored && !o.replace && !o.deleting && o.size == size
 }
 
-// Drop removes the local copy of a file that is in the bucket. It waits for readers. A folder that is only read stays as it is.
+// Drop removes the local copy of a file that is in the bucket. It waits for readers. A folder that is only read stays
+// as it is.
 func (f *FS) Drop(name string) error {
 	o := f.find(name)
 	if o == nil || f.borrowed() {
@@ -60,8 +61,8 @@ func (f *FS) Drop(name string) error {
 	return removeIfThere(f.local, filepath.Join(f.o.Dir, name))
 }
 
-// Forget ends a name that the other folder has removed, also if its object is still in the bucket, and drops what is here
-// of its bytes, except for the local file.
+// Forget ends a name that the other folder has removed, also if its object is still in the bucket, and drops what is
+// here of its bytes, except for the local file.
 func (f *FS) Forget(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

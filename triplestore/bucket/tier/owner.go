@@ -40,7 +40,9 @@ const ownerEvery = time.Minute
 const maxOwner = 64 << 10
 
 // errOther reports a bucket that is not the one that the journal speaks of.
-var errOther = fmt.Errorf("the bucket has no object %s, although files of this folder are said to be in it: it is another bucket, or not all objects were copied", ownerKey)
+var errOther = fmt.Errorf(
+	"the bucket has no object %s, although files of this folder are said to be in it: it is another bucket, or not all objects were copied",
+	ownerKey)
 
 // claim makes the bucket this folder's. If the bucket is away and the folder has used it before, work asks again.
 func (f *FS) claim(parent context.Context, before bool) error {
@@ -134,7 +136,8 @@ func (f *FS) readOwner(ctx context.Context) (mark ownerMark, etag string, err er
 
 func (f *FS) putOwner(ctx context.Context, o bucket.PutOptions) error {
 	host, _ := os.Hostname() // for people only
-	raw, err := json.Marshal(ownerMark{Archive: f.owner.archive, Holder: f.owner.holder, Host: host, Dir: f.o.Dir, Since: time.Now().UTC().Truncate(time.Second)})
+	raw, err := json.Marshal(ownerMark{Archive: f.owner.archive, Holder: f.owner.holder, Host: host, Dir: f.o.Dir,
+		Since: time.Now().UTC().Truncate(time.Second)})
 	if err != nil {
 		return err
 	}
@@ -144,8 +147,11 @@ func (f *FS) putOwner(ctx context.Context, o bucket.PutOptions) error {
 // owned returns the sentence about somebody else's bucket.
 func (f *FS) owned(mark ownerMark) error {
 	if mark.Archive == f.owner.archive {
-		return fmt.Errorf("%w: another copy of this archive, in %s on %s, has used it since %s; stop that one, and take the bucket over (--take-bytes) if it does not come back",
+		return fmt.Errorf(
+			"%w: another copy of this archive, in %s on %s, has used it since %s; stop that one, and take the bucket over (--take-bytes) "+
+				"if it does not come back",
 			ErrOwned, mark.Dir, mark.Host, mark.Since.Format(time.DateTime))
 	}
-	return fmt.Errorf("%w: the one in %s on %s has used it since %s; choose another bucket or prefix", ErrOwned, mark.Dir, mark.Host, mark.Since.Format(time.DateTime))
+	return fmt.Errorf("%w: the one in %s on %s has used it since %s; choose another bucket or prefix", ErrOwned, mark.Dir, mark.Host,
+		mark.Since.Format(time.DateTime))
 }

@@ -15,7 +15,8 @@ func TestABucketThatDoesNotAnswerIsOneToTryAgain(t *testing.T) {
 	t.Parallel()
 	stalls := buckettest.NewFaulty(&buckettest.Memory{}, 1)
 	stalls.Break(buckettest.Faults{Stall: 1, For: time.Hour})
-	options := Options{Bucket: stalls, Dir: t.TempDir(), Finished: func(string) bool { return true }, Archive: "archive", Limit: 10 * time.Millisecond}
+	options := Options{Bucket: stalls, Dir: t.TempDir(), Finished: func(string) bool { return true }, Archive: "archive",
+		Limit: 10 * time.Millisecond}
 	if _, err := Open(t.Context(), options); !errors.Is(err, bucket.ErrUnavailable) {
 		t.Errorf("%v, want %v", err, bucket.ErrUnavailable)
 	}

@@ -64,7 +64,8 @@ func TestRangesAgreeWithASetOfBytes(t *testing.T) {
 func TestAJournalIsReadAsFarAsItsLastWholeLine(t *testing.T) {
 	t.Parallel()
 	text := line(journalMagic, "1", "archive", "holder") + storedLine(&object{name: "a", size: 5, etag: "t", sum: "00"}) +
-		storedLine(&object{name: "b", size: 6}) + line("r", "b") + storedLine(&object{name: "c", size: 7}) + line("x", "c") + storedLine(&object{name: "d", size: 8}) + line("-", "d")
+		storedLine(&object{name: "b", size: 6}) + line("r", "b") + storedLine(&object{name: "c", size: 7}) + line("x", "c") +
+		storedLine(&object{name: "d", size: 8}) + line("-", "d")
 	read := func(raw string) journalState {
 		path := filepath.Join(t.TempDir(), JournalName)
 		if err := disk.WriteFile(disk.OS{}, path, []byte(raw), 0o644); err != nil {

@@ -1,14 +1,14 @@
 // Package tier is a file system (disk.FS) for one folder whose finished files live in a bucket; the local disk is a
 // cache of them. It is this project's own and makes no promise of stability to anyone else.
 //
-// A file becomes finished when it gets a name for which Options.Finished is true. It never changes after that; it may be
-// replaced by another file that is renamed to its name, or removed. All other files of the folder are local.
+// A file becomes finished when it gets a name for which Options.Finished is true. It never changes after that; it may
+// be replaced by another file that is renamed to its name, or removed. All other files of the folder are local.
 //
-// A finished file goes through these states: *waiting* (only local, and never dropped), *stored* and still local, *cold*
-// (only in the bucket, except for ranges that were read lately). Files are uploaded in the background, retried for ever,
-// under their own names. One is stored when the bucket has confirmed its SHA-256 and its size, and a durable record of
-// that is in the journal; only then may the local copy go. Local copies and ranges take at most Options.Cache bytes; the
-// least recently used go first.
+// A finished file goes through these states: *waiting* (only local, and never dropped), *stored* and still local,
+// *cold* (only in the bucket, except for ranges that were read lately). Files are uploaded in the background, retried
+// for ever, under their own names. One is stored when the bucket has confirmed its SHA-256 and its size, and a durable
+// record of that is in the journal; only then may the local copy go. Local copies and ranges take at most Options.Cache
+// bytes; the least recently used go first.
 //
 // Removing a file is durable once Remove returns: the journal has it, and the object is deleted in the background, also
 // by the next process. Flush waits for that.
@@ -59,8 +59,8 @@ type Options struct {
 	Age      time.Duration            // of objects that no journal knows, before they are deleted; 0 = a day
 	FS       disk.FS                  // nil = disk.OS
 	NoSync   bool                     // do not fsync
-	// Wanted reports whether an object that no journal knows is one of the folder's files nevertheless: then it is added.
-	// It may be nil.
+	// Wanted reports whether an object that no journal knows is one of the folder's files nevertheless: then it is
+	// added. It may be nil.
 	Wanted func(name string) (bool, error)
 	Logger *slog.Logger
 }

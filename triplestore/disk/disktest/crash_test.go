@@ -223,7 +223,8 @@ func TestAfterThePowerFailsNothingWorks(t *testing.T) {
 	_, openErr := c.OpenFile("a", os.O_RDONLY, 0)
 	_, readErr := f.ReadAt(make([]byte, 1), 0)
 	_, listErr := c.ReadDir("/")
-	for _, err := range []error{openErr, readErr, listErr, f.Sync(), c.Rename("a", "b"), c.Remove("a"), c.MkdirAll("d", 0o755), c.SyncDir("/")} {
+	for _, err := range []error{openErr, readErr, listErr, f.Sync(), c.Rename("a", "b"), c.Remove("a"), c.MkdirAll("d", 0o755),
+		c.SyncDir("/")} {
 		if !errors.Is(err, ErrPowerOff) {
 			t.Errorf("got %v, want ErrPowerOff", err)
 		}

@@ -113,7 +113,8 @@ func (l *Ledger) Compare(opened bool, count func(*Put) int) (wrong []string) {
 				continue
 			}
 			if why := w.judge(n, deleted[w], opened); why != "" {
-				wrong = append(wrong, fmt.Sprintf("writer %d, write %d: %s; %d of its %d entries are stored", writer, w.Number, why, n, w.Entries))
+				wrong = append(wrong,
+					fmt.Sprintf("writer %d, write %d: %s; %d of its %d entries are stored", writer, w.Number, why, n, w.Entries))
 			}
 			if w.Replaces != nil && (deleted[w] || n == w.Entries) {
 				deleted[w.Replaces] = true

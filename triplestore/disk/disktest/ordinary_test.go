@@ -35,7 +35,8 @@ func (b below) SyncDir(name string) error                    { return b.OS.SyncD
 
 // errorName returns the kind of an error that callers may test for.
 func errorName(err error) string {
-	for _, e := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrClosed, io.EOF, syscall.EISDIR, syscall.ENOTDIR, syscall.ENOTEMPTY, syscall.EINVAL, syscall.EBADF} {
+	for _, e := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrClosed, io.EOF, syscall.EISDIR, syscall.ENOTDIR, syscall.ENOTEMPTY,
+		syscall.EINVAL, syscall.EBADF} {
 		if errors.Is(err, e) {
 			return e.Error()
 		}
@@ -51,7 +52,8 @@ func history(fsys disk.FS, seed uint64) []string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	names := []string{"a", "b", "d", "d/a", "d/b", "d/e", "d/e/a", "a/a", "none/a"}
 	name := func() string { return names[r.IntN(len(names))] }
-	flags := []int{os.O_RDONLY, os.O_RDWR, os.O_RDWR | os.O_CREATE, os.O_WRONLY | os.O_CREATE | os.O_TRUNC, os.O_RDWR | os.O_CREATE | os.O_EXCL, os.O_WRONLY | os.O_CREATE | os.O_APPEND}
+	flags := []int{os.O_RDONLY, os.O_RDWR, os.O_RDWR | os.O_CREATE, os.O_WRONLY | os.O_CREATE | os.O_TRUNC,
+		os.O_RDWR | os.O_CREATE | os.O_EXCL, os.O_WRONLY | os.O_CREATE | os.O_APPEND}
 	var files []disk.File
 	var log []string
 	add := func(err error, format string, args ...any) {

@@ -120,9 +120,9 @@ func (b *Builder) EndRun(ctx context.Context) error {
 	return b.batch.Flush()
 }
 
-// mergeFrom returns the first run to be merged with a new one of the given number of entries, so that few runs remain. A
-// load of several chunks merges only when runsAtOnce of about one size have come together, because each merge writes all
-// entries again; gatherRuns merges the rest.
+// mergeFrom returns the first run to be merged with a new one of the given number of entries, so that few runs remain.
+// A load of several chunks merges only when runsAtOnce of about one size have come together, because each merge writes
+// all entries again; gatherRuns merges the rest.
 func (b *Builder) mergeFrom(size uint64) int {
 	from := len(b.v.runs)
 	for {
@@ -168,8 +168,8 @@ func (b *Builder) mergeRuns(ctx context.Context, keep int) error {
 	return nil
 }
 
-// gatherRuns merges the runs that a load of several chunks leaves, about one for each order of magnitude. Every look-up of
-// a term reads a block of each run, and what a large load has written is looked up often.
+// gatherRuns merges the runs that a load of several chunks leaves, about one for each order of magnitude. Every look-up
+// of a term reads a block of each run, and what a large load has written is looked up often.
 func (b *Builder) gatherRuns(ctx context.Context) error {
 	keep := len(b.v.runs) - 1
 	if b.lookups < 2 || keep < 1 {
@@ -209,7 +209,8 @@ func (b *Builder) Finish(ctx context.Context) (*Built, error) {
 	if b.v.entries() >= filterFrom && b.v.stale() {
 		snap := b.db.Snapshot()
 		defer snap.Close()
-		if err := b.v.refilter(ctx, snap); err != nil && !errors.Is(err, segments.ErrDamaged) { // look-ups that need what is damaged will say so
+		if err := b.v.refilter(ctx, snap); err != nil && !errors.Is(err, segments.ErrDamaged) {
+			// look-ups that need what is damaged will say so
 			return nil, err
 		}
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // LookupAll looks up many distinct terms in what the builder has made findable. It sets ids[i] to the id of keys[i], or
-// to 0 if the dictionary does not have it. It reads runs and blocks sequentially. From the second call on, it leaves out
-// terms that are certainly new.
+// to 0 if the dictionary does not have it. It reads runs and blocks sequentially. From the second call on, it leaves
+// out terms that are certainly new.
 func (b *Builder) LookupAll(ctx context.Context, r Reader, keys []term.Key, ids []term.ID) error {
 	b.lookups++
 	if b.lookups > 1 && b.v.stale() {

@@ -139,7 +139,8 @@ func TestEveryTermIsFoundAndComesBack(t *testing.T) {
 				t.Errorf("%q: %x %v", string(k), id, err)
 			}
 		}
-		for _, id := range []term.ID{0, term.Make(term.TagIRI, 0), term.Make(term.TagIRI, 1<<40), term.Make(term.TagTriple, ids[0].Payload()), term.DefaultGraph} {
+		for _, id := range []term.ID{0, term.Make(term.TagIRI, 0), term.Make(term.TagIRI, 1<<40),
+			term.Make(term.TagTriple, ids[0].Payload()), term.DefaultGraph} {
 			if err := v.Keys(snap, []term.ID{id}, make([]term.Key, 1)); !errors.Is(err, errUnknownID) && ids[0].Tag() != term.TagTriple {
 				t.Errorf("%x: %v", uint64(id), err)
 			}

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// filter is a Bloom filter of hashes of terms. It spares reading the runs for terms that are new, which most look-ups of a
-// commit or a load are for: without it, each costs a block of every run, and every chunk of a load reads all runs.
+// filter is a Bloom filter of hashes of terms. It spares reading the runs for terms that are new, which most look-ups
+// of a commit or a load are for: without it, each costs a block of every run, and every chunk of a load reads all runs.
 //
 // All bits of a hash are in one group of 512, so that a question reads one line of the processor's cache. One goroutine
 // may add hashes while others ask.

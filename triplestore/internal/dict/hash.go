@@ -162,9 +162,9 @@ func (r *run) find(rd Reader, c *Cache, hash uint64, f func(number uint64) (bool
 	return nil
 }
 
-// searchSpread returns the first of n ascending hashes, which at returns, that is not less than want. It begins where the
-// hash should be if they are spread evenly over the hashes from low up to high, so that it reads few of them, which are
-// close together.
+// searchSpread returns the first of n ascending hashes, which at returns, that is not less than want. It begins where
+// the hash should be if they are spread evenly over the hashes from low up to high, so that it reads few of them, which
+// are close together.
 func searchSpread(n int, low, high, want uint64, at func(int) uint64) int {
 	i := n
 	if want < high {

@@ -16,8 +16,8 @@ type Numbers []uint64
 // NewNumbers returns an empty set for numbers below next.
 func NewNumbers(next uint64) Numbers { return make(Numbers, (next+BlockTerms-1)/BlockTerms) }
 
-// AddQuad adds the numbers of a quad's terms and returns how many the set did not have. It ignores inline ids and numbers
-// that the set has no room for.
+// AddQuad adds the numbers of a quad's terms and returns how many the set did not have. It ignores inline ids and
+// numbers that the set has no room for.
 func (s Numbers) AddQuad(q term.IDQuad) (added int) {
 	for _, id := range [4]term.ID{q.S, q.P, q.O, q.G} {
 		if id.Kind() == term.KindNone || id.Inline() {
@@ -143,7 +143,8 @@ func (v *View) findable(ctx context.Context, r Reader) (Numbers, error) {
 				break
 			}
 			if e.number >= v.flushed || used.has(e.number) {
-				return nil, fmt.Errorf("%w: run %d leads to number %d, which is not below %d or occurs twice", segments.ErrDamaged, run.id, e.number, v.flushed)
+				return nil, fmt.Errorf("%w: run %d leads to number %d, which is not below %d or occurs twice", segments.ErrDamaged, run.id,
+					e.number, v.flushed)
 			}
 			used.set(e.number)
 			c.next()

@@ -19,9 +19,9 @@ type Reader interface {
 // Base is an immutable set of quads in blocks. It consists of tiers, the largest first. No quad is in two of them. The
 // zero value is empty.
 //
-// New quads lie everywhere between old ones in most layouts, so adding them to a large tier rewrites most of its blocks.
-// They go to a small tier instead, which readers merge with the others, until it has grown to a part of the next larger
-// one and is folded into it (see target).
+// New quads lie everywhere between old ones in most layouts, so adding them to a large tier rewrites most of its
+// blocks. They go to a small tier instead, which readers merge with the others, until it has grown to a part of the
+// next larger one and is folded into it (see target).
 type Base struct {
 	tiers []*tier
 
@@ -29,7 +29,8 @@ type Base struct {
 	distinct memo[distinctOf, float64]
 }
 
-// distinctOf says which number of distinct values is meant: that of the component after the first n of a range's tuples.
+// distinctOf says which number of distinct values is meant: that of the component after the first n of a range's
+// tuples.
 type distinctOf struct {
 	r     Range
 	n     int
@@ -78,8 +79,8 @@ func (b *Base) Blocks() (n int) {
 const (
 	// maxTiers is the maximum number of tiers. Each costs a query a block, and a scan the merging.
 	maxTiers = 3
-	// tierShare is how many times larger than the next a tier is at least, after a merge. With fewer, folding is rarer but
-	// more quads are in small tiers.
+	// tierShare is how many times larger than the next a tier is at least, after a merge. With fewer, folding is rarer
+	// but more quads are in small tiers.
 	tierShare = 4
 )
 
@@ -132,7 +133,8 @@ func OpenBase(r Reader, root []byte) (*Base, error) {
 		t := &tier{}
 		for l := range t.levels {
 			for _, id := range pages[l] {
-				ok, err := r.Read(kv.SpaceTripleIndex, pageKey(id), func(v []byte) error { return t.levels[l].decodePage(Layout(l), id, v) })
+				ok, err := r.Read(kv.SpaceTripleIndex, pageKey(id),
+					func(v []byte) error { return t.levels[l].decodePage(Layout(l), id, v) })
 				if err == nil && !ok {
 					err = errors.New("missing")
 				}

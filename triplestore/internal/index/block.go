@@ -20,10 +20,12 @@ const (
 
 // Encodings of a column.
 const (
-	colConst   = 0 // one value for all rows
-	colDelta   = 1 // differences from the previous row, packed
-	colDict    = 2 // up to 256 distinct values, and an index into them for each row
-	colContext = 3 // differences from the previous row with the same predicate, grouped by predicate, packed; requires predicates in a colDict
+	colConst = 0 // one value for all rows
+	colDelta = 1 // differences from the previous row, packed
+	colDict  = 2 // up to 256 distinct values, and an index into them for each row
+	// differences from the previous row with the same predicate, grouped by predicate, packed; requires predicates in a
+	// colDict
+	colContext = 3
 )
 
 var errBlock = errors.New("malformed block")

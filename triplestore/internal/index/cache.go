@@ -22,7 +22,8 @@ func NewCache(bytes int64) *Cache {
 	return &Cache{blocks: segments.NewCache[[]term.IDQuad](bytes), codecs: sync.Pool{New: func() any { return new(codec) }}}
 }
 
-// Forget drops the blocks with the given keys, which a merge has made obsolete. Readers of older states load them again.
+// Forget drops the blocks with the given keys, which a merge has made obsolete. Readers of older states load them
+// again.
 func (c *Cache) Forget(keys [][]byte) {
 	for _, k := range keys {
 		if len(k) == 9 && k[0] == 'b' {

@@ -76,8 +76,10 @@ func (m *Merger) Fold(ctx context.Context, base *Base) (*Merged, error) {
 
 // Add returns a new base with those of rows that an old one does not have. There are at most n rows. Add calls added
 // with the rows actually added, in GSPO order.
-func (m *Merger) Add(ctx context.Context, base *Base, n uint64, rows func(Layout) (Rows, error), added func([]term.IDQuad) error) (*Merged, error) {
-	a := &adding{old: &State{Base: base, Reader: m.Reader, Cache: m.Cache, bulk: true}, rows: rows, added: added, ready: make(chan struct{})}
+func (m *Merger) Add(ctx context.Context, base *Base, n uint64, rows func(Layout) (Rows, error), added func([]term.IDQuad) error) (*Merged,
+	error) {
+	a := &adding{old: &State{Base: base, Reader: m.Reader, Cache: m.Cache, bulk: true}, rows: rows, added: added,
+		ready: make(chan struct{})}
 	k := base.target(n)
 	parts := make([]rowsOf, k+1)
 	parts[k] = a.in
@@ -88,8 +90,8 @@ func (m *Merger) Add(ctx context.Context, base *Base, n uint64, rows func(Layout
 const maxKnown = 1 << 19
 
 // adding leaves out rows that exist. The layout that is merged first, GSPO, finds them in the blocks. Usually they are
-// few: a quad with a new subject is behind all others there, and no block need be read. In the other layouts new and old
-// quads are mixed, so these wait for the list.
+// few: a quad with a new subject is behind all others there, and no block need be read. In the other layouts new and
+// old quads are mixed, so these wait for the list.
 type adding struct {
 	old   *State
 	rows  func(Layout) (Rows, error)

@@ -76,7 +76,8 @@ type part struct {
 	values uint64
 }
 
-// parts returns the tiers that have rows in a range, with their numbers of distinct values after the first n components.
+// parts returns the tiers that have rows in a range, with their numbers of distinct values after the first n
+// components.
 func (s *State) parts(r Range, n int) (parts []part, err error) {
 	for _, t := range s.Base.all() {
 		c, err := s.counts(t, r)
@@ -90,8 +91,8 @@ func (s *State) parts(r Range, n int) (parts []part, err error) {
 	return parts, nil
 }
 
-// union returns the number of distinct values in several tiers together. Values of different tiers may be the same, so it
-// looks for those of one in those before it: for all, or, in an estimate, for some if there are many.
+// union returns the number of distinct values in several tiers together. Values of different tiers may be the same, so
+// it looks for those of one in those before it: for all, or, in an estimate, for some if there are many.
 func (s *State) union(parts []part, of distinctOf) (float64, error) {
 	if len(parts) == 0 {
 		return 0, nil

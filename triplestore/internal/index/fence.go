@@ -69,8 +69,8 @@ type level struct {
 }
 
 // guideStep is the number of blocks between two entries of a guide. A guide of a hundred million quads fits into the
-// second cache of a processor, which its fences do not: without it, each search in a large level waits for memory a dozen
-// times.
+// second cache of a processor, which its fences do not: without it, each search in a large level waits for memory a
+// dozen times.
 const guideStep = 16
 
 // finish prepares a level for reading when all its fences are there.
@@ -189,7 +189,8 @@ func (l *level) decodePage(layout Layout, id uint64, b []byte) error {
 		for i := range own.starts {
 			own.starts[i] = r.Uvarint()
 		}
-		if r.Bad() || own.rows == 0 || own.rows > maxBlockRows || f.last.Less(f.first) || len(l.fences) > 0 && !l.fences[len(l.fences)-1].last.Less(f.first) {
+		if r.Bad() || own.rows == 0 || own.rows > maxBlockRows || f.last.Less(f.first) || len(l.fences) > 0 &&
+			!l.fences[len(l.fences)-1].last.Less(f.first) {
 			return errPage
 		}
 		l.total = l.total.plus(own)

@@ -38,7 +38,8 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	return &world{t: t, rnd: rand.New(rand.NewPCG(seed, 0)), db: inMemory(t), cache: NewCache(4 << 20), base: &Base{}, model: map[term.IDQuad]bool{}}
+	return &world{t: t, rnd: rand.New(rand.NewPCG(seed, 0)), db: inMemory(t), cache: NewCache(4 << 20), base: &Base{},
+		model: map[term.IDQuad]bool{}}
 }
 
 // quad returns a random quad of a small or a large world, near a place.
@@ -106,7 +107,8 @@ func (w *world) merge(mode mode, quads []term.IDQuad) {
 	case fold:
 		out, err = m.Invert(w.t.Context(), w.base, run.Rows)
 	default:
-		out, err = m.Add(w.t.Context(), w.base, uint64(len(quads)), run.Rows, func(rows []term.IDQuad) error { told += len(rows); return nil })
+		out, err = m.Add(w.t.Context(), w.base, uint64(len(quads)), run.Rows,
+			func(rows []term.IDQuad) error { told += len(rows); return nil })
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -138,7 +140,8 @@ func (w *world) install(out *Merged) {
 	}
 	for i, t := range w.base.tiers {
 		for l := range t.levels {
-			if a, b := t.levels[l], out.Base.tiers[i].levels[l]; a.total != b.total || !slices.Equal(a.fences, b.fences) || !slices.Equal(a.pages, b.pages) {
+			if a, b := t.levels[l], out.Base.tiers[i].levels[l]; a.total != b.total || !slices.Equal(a.fences, b.fences) ||
+				!slices.Equal(a.pages, b.pages) {
 				w.t.Fatalf("%s differs after opening: %v, %v", Layout(l), a.total, b.total)
 			}
 		}

@@ -103,7 +103,8 @@ func (m *levelMerge) writePages(from, to int) error {
 		pages := (to - from + pageFences - 1) / pageFences
 		n := (to - from + pages - 1) / pages
 		id := m.m.NextID.Add(1)
-		if err := m.batch.Set(kv.SpaceTripleIndex, pageKey(id), encodePage(m.l, id, m.new.fences[from:from+n], m.own[from:from+n])); err != nil {
+		if err := m.batch.Set(kv.SpaceTripleIndex, pageKey(id),
+			encodePage(m.l, id, m.new.fences[from:from+n], m.own[from:from+n])); err != nil {
 			return err
 		}
 		m.fresh = append(m.fresh, pageKey(id))

@@ -193,8 +193,9 @@ func (s *signed) add(of *signed, from, to int) {
 	}
 }
 
-// Less returns the overlay without the changes of an earlier one, for use with blocks into which these have been merged. A
-// quad that only the earlier one has was changed back by a later commit: relative to the new blocks it is changed.
+// Less returns the overlay without the changes of an earlier one, for use with blocks into which these have been
+// merged. A quad that only the earlier one has was changed back by a later commit: relative to the new blocks it is
+// changed.
 func (o Overlay) Less(merged Overlay) Overlay {
 	same := 0 // runs that nothing was merged into meanwhile, usually the longest
 	for same < min(len(o.runs), len(merged.runs)) && o.runs[same] == merged.runs[same] {

@@ -15,7 +15,8 @@ func changesOf(r *rand.Rand, n int, mixed bool) []Change {
 	seen := map[term.IDQuad]bool{}
 	var out []Change
 	for len(out) < n {
-		q := term.IDQuad{G: term.DefaultGraph, S: term.Make(term.TagIRI, r.Uint64N(90)+1), P: term.Make(term.TagIRI, r.Uint64N(9)+1), O: term.Make(term.TagLiteral, r.Uint64N(900)+1)}
+		q := term.IDQuad{G: term.DefaultGraph, S: term.Make(term.TagIRI, r.Uint64N(90)+1), P: term.Make(term.TagIRI, r.Uint64N(9)+1),
+			O: term.Make(term.TagLiteral, r.Uint64N(900)+1)}
 		if r.IntN(9) == 0 {
 			q.G = term.Make(term.TagIRI, r.Uint64N(3)+1)
 		}

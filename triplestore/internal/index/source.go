@@ -151,8 +151,8 @@ func (m *mergedSource) next() ([]term.IDQuad, error) {
 	return out, nil
 }
 
-// least returns the feed with the least next row and the next row of the others. If that of a feed is not known, because
-// its block has not been read, it may be greater than assumed, so such a feed precedes one that seems equal.
+// least returns the feed with the least next row and the next row of the others. If that of a feed is not known,
+// because its block has not been read, it may be greater than assumed, so such a feed precedes one that seems equal.
 func (m *mergedSource) least() (k int, second Tuple) {
 	at := m.in[0].at(m.layout)
 	for i, f := range m.in[1:] {

@@ -4,8 +4,8 @@
 // A State is one unchanging state: a Base, which is a set of blocks with their fences in memory; an Overlay, which has
 // the quads whose existence differs from the blocks; and a Reader for the blocks. A base consists of up to three tiers,
 // each with some of the quads. Scans merge them, and return whole decoded blocks where neither another tier nor the
-// overlay has rows in between. Counts are exact: they are computed from the fences, at most two blocks of each tier, and
-// running sums in the overlay.
+// overlay has rows in between. Counts are exact: they are computed from the fences, at most two blocks of each tier,
+// and running sums in the overlay.
 //
 // A Merger creates a new base from an old one and changed rows. It rewrites only blocks that change, and its result is
 // invisible until its caller commits it. Durability and the coordination of writers are left to package triplestore.

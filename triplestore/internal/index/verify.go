@@ -17,8 +17,8 @@ func (s *sum) add(q term.IDQuad) {
 	s.mixed += mix(q)
 }
 
-// Verify reads every block from disk and compares it with its fence, the layouts with each other, and the tiers with each
-// other. It calls see with all quads. blocks is the number of blocks read.
+// Verify reads every block from disk and compares it with its fence, the layouts with each other, and the tiers with
+// each other. It calls see with all quads. blocks is the number of blocks read.
 func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (blocks int, err error) {
 	if s.Base == nil {
 		return 0, nil
@@ -54,7 +54,8 @@ func (s *State) Verify(ctx context.Context, see func([]term.IDQuad) error) (bloc
 			want = named[GSPO]
 		}
 		if all[l] != want {
-			return blocks, fmt.Errorf("%w: %s and GSPO do not hold the same quads (%d and %d)", segments.ErrDamaged, l, all[l].quads, want.quads)
+			return blocks, fmt.Errorf("%w: %s and GSPO do not hold the same quads (%d and %d)", segments.ErrDamaged, l, all[l].quads,
+				want.quads)
 		}
 	}
 	// The overlay may only add quads that are not in blocks and remove quads that are.

@@ -21,7 +21,8 @@ func TestWordsAreSortedByTheirBitsAndOtherwiseKeepTheirOrder(t *testing.T) {
 				words[i] = rnd.Uint64() >> rnd.IntN(64)
 			}
 			want := slices.Clone(words)
-			slices.SortStableFunc(want, func(a, b uint64) int { return cmp.Compare(a<<(64-high)>>(64-high)>>low, b<<(64-high)>>(64-high)>>low) })
+			slices.SortStableFunc(want,
+				func(a, b uint64) int { return cmp.Compare(a<<(64-high)>>(64-high)>>low, b<<(64-high)>>(64-high)>>low) })
 			if got := RadixSort(words, low, high); !slices.Equal(got, want) {
 				t.Fatalf("%d words by bits %d to %d are not in order", n, low, high)
 			}

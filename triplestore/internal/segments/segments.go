@@ -43,7 +43,8 @@ type Values struct {
 // Open returns the values in a space whose keys begin with one of letters. If keep is not set, they stay in memory.
 // name is the name of the index in errors, and cacheBytes the memory for values that were read.
 func Open(db *kv.DB, space kv.Space, name, letters string, keep bool, cacheBytes int64) *Values {
-	return &Values{db: db, space: space, name: name, letters: letters, keep: keep, cache: NewCache[[]byte](cacheBytes), memory: map[string][]byte{}}
+	return &Values{db: db, space: space, name: name, letters: letters, keep: keep, cache: NewCache[[]byte](cacheBytes),
+		memory: map[string][]byte{}}
 }
 
 // Key returns the key of a value: a letter, the number of the segment, and the number of the value within it.

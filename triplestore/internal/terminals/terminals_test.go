@@ -52,8 +52,9 @@ func TestNumbersHaveTheLongestFormThatFits(t *testing.T) {
 		n        int
 		datatype string
 	}{
-		"12 ": {2, "integer"}, "1.": {1, "integer"}, "1.5.": {3, "decimal"}, ".5": {2, "decimal"}, ".": {0, "integer"}, "1.e5": {4, "double"},
-		"1e": {1, "integer"}, "1e+": {1, "integer"}, "1.5E-07x": {7, "double"}, ".e5": {0, "integer"}, "e5": {0, "integer"},
+		"12 ": {2, "integer"}, "1.": {1, "integer"}, "1.5.": {3, "decimal"}, ".5": {2, "decimal"}, ".": {0, "integer"},
+		"1.e5": {4, "double"},
+		"1e":   {1, "integer"}, "1e+": {1, "integer"}, "1.5E-07x": {7, "double"}, ".e5": {0, "integer"}, "e5": {0, "integer"},
 	} {
 		if n, datatype := terminals.Number(text); n != want.n || n > 0 && datatype != want.datatype {
 			t.Errorf("Number(%q) = %d, %s", text, n, datatype)
@@ -72,7 +73,8 @@ func TestEscapesAndTags(t *testing.T) {
 		r rune
 		n int
 	}{
-		`\t`: {'\t', 2}, `\"x`: {'"', 2}, `\u00e9x`: {'é', 6}, `\U0001F600`: {0x1F600, 10}, `\uD800`: {0, 0}, `\U00110000`: {0, 0}, `\u12`: {0, 0}, `\x`: {0, 0}, `\`: {0, 0},
+		`\t`: {'\t', 2}, `\"x`: {'"', 2}, `\u00e9x`: {'é', 6}, `\U0001F600`: {0x1F600, 10}, `\uD800`: {0, 0}, `\U00110000`: {0, 0},
+		`\u12`: {0, 0}, `\x`: {0, 0}, `\`: {0, 0},
 	} {
 		if r, n := terminals.Escape(text); r != want.r || n != want.n {
 			t.Errorf("Escape(%q) = %q, %d", text, r, n)

@@ -179,8 +179,8 @@ func (f *formats) implied(it *format) {
 	say("url", f.impliedLink(it.node, [][2]string{{"a", "href"}, {"area", "href"}}))
 }
 
-// impliedLink returns the link of an item by its element, or by the only element of its kind among its children, or among
-// those of its only child. kinds are elements and their attributes.
+// impliedLink returns the link of an item by its element, or by the only element of its kind among its children, or
+// among those of its only child. kinds are elements and their attributes.
 func (f *formats) impliedLink(n *html.Node, kinds [][2]string) term.Key {
 	for _, k := range kinds {
 		if ref, ok := attr(n, k[1]); ok && n.Data == k[0] {

@@ -26,11 +26,15 @@ _:p.f-2 mf:h-card#url <https://city.example/>
 _:p.f-1 mf:h-entry#author _:p.f-2
 _:p.f-1 mf:h-entry#content "Alle Halte"@de
 _:p.f-1 mf:h-entry#email <mailto:a@city.example>`},
-	{"classes of style sheets", `<div class="h-4 p-2 h-full w-full"><p class="p-4 e-2 h-screen p-name h-auto">x</p><i class="h-x-own u-url">y</i></div>`, ``},
+	{"classes of style sheets",
+		`<div class="h-4 p-2 h-full w-full"><p class="p-4 e-2 h-screen p-name h-auto">x</p><i class="h-x-own u-url">y</i></div>`, ``},
 	{"classes of style sheets in an item", `<div class="h-item p-4 h-full"><p class="p-px p-md-3 p-0 p-[3px] P-name p-name">x</p></div>`,
 		`_:p.f-1 a mf:h-item
 _:p.f-1 mf:h-item#name "x"`},
-	{"children", `<div class="h-feed"><p class="p-name">News</p><div class="h-entry"><b class="p-name">A</b></div><div class="h-entry h-news">B</div></div>`,
+	{
+		"children",
+		`<div class="h-feed"><p class="p-name">News</p><div class="h-entry"><b class="p-name">A</b></div><div class="h-entry ` +
+			`h-news">B</div></div>`,
 		`_:p.f-1 a mf:h-feed
 _:p.f-1 mf:h-feed#name "News"
 _:p.f-2 a mf:h-entry
@@ -45,7 +49,8 @@ _:p.f-1 mf:h-feed#children _:p.f-3`},
 _:p.f-1 mf:h-card#name "Ada"
 _:p.f-1 mf:h-card#photo <http://example.org/me.jpg>
 _:p.f-1 mf:h-card#url <http://example.org/me>`},
-	{"nothing is implied beside others", `<p class="h-card"><i class="p-org">ACME</i><a class="u-logo" href="l">l</a><a href="/me">me</a></p>`,
+	{"nothing is implied beside others",
+		`<p class="h-card"><i class="p-org">ACME</i><a class="u-logo" href="l">l</a><a href="/me">me</a></p>`,
 		`_:p.f-1 a mf:h-card
 _:p.f-1 mf:h-card#org "ACME"
 _:p.f-1 mf:h-card#logo <http://example.org/l>`},
@@ -69,7 +74,10 @@ _:p.f-1 mf:h-product#name "Lamp"
 _:p.f-1 mf:h-product#uid "sku 1"
 _:p.f-1 mf:h-product#url "javascript:buy()"
 _:p.f-1 mf:h-product#video <http://example.org/v.png>`},
-	{"items in items", `<div class="h-card"><b class="p-name">City</b><p class="p-adr u-adr h-adr"><i class="p-locality">Leipzig</i><span class="p-geo h-geo"><data class="p-latitude" value="51.3"></data></span></p></div>`,
+	{
+		"items in items",
+		`<div class="h-card"><b class="p-name">City</b><p class="p-adr u-adr h-adr"><i class="p-locality">Leipzig</i><span class="p-geo ` +
+			`h-geo"><data class="p-latitude" value="51.3"></data></span></p></div>`,
 		`_:p.f-1 a mf:h-card
 _:p.f-1 mf:h-card#name "City"
 _:p.f-2 a mf:h-adr

@@ -115,8 +115,8 @@ func (f *formats) plain(n *html.Node) string {
 	return strings.TrimSpace(b.String())
 }
 
-// valueClass returns the values of the elements with the class value or value-title in n, but not in other properties or
-// items (https://microformats.org/wiki/value-class-pattern). moments says that datetime counts.
+// valueClass returns the values of the elements with the class value or value-title in n, but not in other properties
+// or items (https://microformats.org/wiki/value-class-pattern). moments says that datetime counts.
 func (f *formats) valueClass(n *html.Node, moments bool) []string {
 	var parts []string
 	var walk func(n *html.Node)
@@ -208,8 +208,8 @@ func first(a, b string) string {
 	return b
 }
 
-// moment returns the value of a dt- property: of a datatype if it is a valid one in the forms that authors use, a string
-// without a language otherwise.
+// moment returns the value of a dt- property: of a datatype if it is a valid one in the forms that authors use, a
+// string without a language otherwise.
 func (f *formats) moment(s string) term.Key {
 	s = strings.TrimSpace(s)
 	if m := momentForm.FindStringSubmatch(s); m != nil {

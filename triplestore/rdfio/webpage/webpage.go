@@ -6,11 +6,11 @@
 //
 // No standard says how Microformats are RDF. Here an item is a blank node, for its url need not be its own. Its classes
 // are types in http://microformats.org/profile/, where the classic ones have their profiles (profile/h-entry). Its
-// properties are in the namespace of the first of them (profile/h-entry#published), and so is what relates it to items in
-// it that are no property's value (profile/h-feed#children). Values of u- are resources if they are links, those of dt-
-// dates and times if they are valid, others strings in the language of their element; of e- only the text is kept. Only
-// the roots of known vocabularies count, since h-full or h-4 are heights in style sheets. Classic Microformats (vcard,
-// hentry) are not read.
+// properties are in the namespace of the first of them (profile/h-entry#published), and so is what relates it to items
+// in it that are no property's value (profile/h-feed#children). Values of u- are resources if they are links, those of
+// dt- dates and times if they are valid, others strings in the language of their element; of e- only the text is kept.
+// Only the roots of known vocabularies count, since h-full or h-4 are heights in style sheets. Classic Microformats
+// (vcard, hentry) are not read.
 package webpage
 
 import (
@@ -196,8 +196,9 @@ func (d *document) scripts(page *Page) {
 		}
 		text = strings.TrimSpace(text)
 		text = strings.TrimSuffix(strings.TrimPrefix(text, "<!--"), "-->") // once hid scripts from old browsers
-		r := rdfio.NewReader(strings.NewReader(text), rdfio.JSONLD(), rdfio.Options{File: "script " + strconv.Itoa(i+1), Base: d.base.String(),
-			BlankPrefix: d.o.BlankPrefix + "j" + strconv.Itoa(i+1) + ".", Limits: d.o.Limits, Context: d.o.Context})
+		r := rdfio.NewReader(strings.NewReader(text), rdfio.JSONLD(),
+			rdfio.Options{File: "script " + strconv.Itoa(i+1), Base: d.base.String(),
+				BlankPrefix: d.o.BlankPrefix + "j" + strconv.Itoa(i+1) + ".", Limits: d.o.Limits, Context: d.o.Context})
 		for q, err := range r.All() {
 			if err != nil {
 				page.Faults = append(page.Faults, err)
@@ -258,7 +259,8 @@ func (d *document) literal(text, lang string) term.Key {
 
 // wellFormedTag reports whether tag is a language tag as in RFC 4646.
 func wellFormedTag(tag string) bool {
-	return tag != "" && terminals.LangTag(tag) == len(tag) && !slices.ContainsFunc(strings.Split(tag, "-"), func(sub string) bool { return len(sub) > 8 })
+	return tag != "" && terminals.LangTag(tag) == len(tag) &&
+		!slices.ContainsFunc(strings.Split(tag, "-"), func(sub string) bool { return len(sub) > 8 })
 }
 
 // attr returns the value of an attribute, and whether n has it.

@@ -85,7 +85,8 @@ func TestRDFaSuite(t *testing.T) {
 		case ok && listed:
 			t.Errorf("%s passes and is listed as an exception (%s)", test.Num, reason)
 		case !ok && !listed:
-			t.Errorf("%s (%s):\n%s\nfound\n%swanted (%v)\n%s", test.Num, test.Description, page, nquads(t, found.RDFa), test.ExpectedResults, query)
+			t.Errorf("%s (%s):\n%s\nfound\n%swanted (%v)\n%s", test.Num, test.Description, page, nquads(t, found.RDFa),
+				test.ExpectedResults, query)
 		case ok:
 			passed++
 		}
@@ -193,7 +194,8 @@ func TestPatternsMayCopyPatterns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := nquads(t, got.RDFa); !strings.Contains(s, `<u:x> <u:p> "v" .`) || strings.Contains(s, "copy") || strings.Contains(s, "Pattern") {
+	if s := nquads(t, got.RDFa); !strings.Contains(s, `<u:x> <u:p> "v" .`) || strings.Contains(s, "copy") ||
+		strings.Contains(s, "Pattern") {
 		t.Errorf("got\n%s", s)
 	}
 }
@@ -209,7 +211,8 @@ func TestPagesThatAskForTooMuchAreRefused(t *testing.T) {
 		"deep":                 {strings.Repeat("<div>", 200), lim},
 		"text again and again": {strings.Repeat("<div property='p:q'>", 90) + strings.Repeat("x", 4<<20), rdfio.Limits{}},
 	} {
-		if _, err := webpage.Read(strings.NewReader(c.page), webpage.Options{Base: "http://example.org/", Limits: c.lim}); !errors.Is(err, rdfio.ErrLimit) {
+		if _, err := webpage.Read(strings.NewReader(c.page), webpage.Options{Base: "http://example.org/", Limits: c.lim}); !errors.Is(err,
+			rdfio.ErrLimit) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -217,7 +220,10 @@ func TestPagesThatAskForTooMuchAreRefused(t *testing.T) {
 
 func TestItemsThatReferToEachOtherEnd(t *testing.T) {
 	t.Parallel()
-	page, err := webpage.Read(strings.NewReader(`<div itemscope id=a itemref=b></div><div id=b itemprop="u:p" itemscope itemref=b><i id=c itemprop="u:q" itemscope itemref="b a">x</i></div>`),
+	page, err := webpage.Read(
+		strings.NewReader(
+			`<div itemscope id=a itemref=b></div><div id=b itemprop="u:p" itemscope itemref=b><i id=c itemprop="u:q" itemscope `+
+				`itemref="b a">x</i></div>`),
 		webpage.Options{Base: "http://example.org/"})
 	if err != nil || len(page.Microdata) == 0 {
 		t.Errorf("%v, %v", page, err)
@@ -229,7 +235,10 @@ func FuzzRead(f *testing.F) {
 	for _, c := range microformats {
 		f.Add([]byte(c.page))
 	}
-	f.Add([]byte(`<html prefix="a: http://a/"><p about="[a:b]" rel="a:c" inlist><i resource="_:x" rev="a:d" typeof="a:T" property="a:e" datatype="rdf:XMLLiteral"><b>`))
+	f.Add(
+		[]byte(
+			`<html prefix="a: http://a/"><p about="[a:b]" rel="a:c" inlist><i resource="_:x" rev="a:d" typeof="a:T" property="a:e" ` +
+				`datatype="rdf:XMLLiteral"><b>`))
 	files, _ := filepath.Glob(filepath.Join(os.Getenv("ODARCHIVE_SHARED"), "data", "rdfweb", "*", "*", "*", "*", "*.html"))
 	for _, file := range files {
 		if b, err := os.ReadFile(file); err == nil && len(b) < 4096 {
@@ -237,7 +246,8 @@ func FuzzRead(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		page, err := webpage.Read(strings.NewReader(string(b)), webpage.Options{Base: "http://example.org/", Limits: rdfio.Limits{Document: 1 << 16, Depth: 100, Token: 1 << 12}})
+		page, err := webpage.Read(strings.NewReader(string(b)),
+			webpage.Options{Base: "http://example.org/", Limits: rdfio.Limits{Document: 1 << 16, Depth: 100, Token: 1 << 12}})
 		if err != nil {
 			return
 		}

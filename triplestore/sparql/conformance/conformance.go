@@ -184,7 +184,8 @@ func readGraph(iri string) ([]term.Quad, error) {
 	}
 	defer f.Close()
 	var quads []term.Quad
-	for q, err := range rdfio.NewReader(f, s, rdfio.Options{File: name, Base: iri, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true}).All() {
+	for q, err := range rdfio.NewReader(f, s,
+		rdfio.Options{File: name, Base: iri, BlankPrefix: rdfio.NewBlankPrefix(), RDF12: true}).All() {
 		if err != nil {
 			return nil, fmt.Errorf("conformance: %w", err)
 		}

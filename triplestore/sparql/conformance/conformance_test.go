@@ -51,7 +51,8 @@ func TestIsomorphic(t *testing.T) {
 			quads(b("c"), p, b("a"), b("a"), p, b("b"), b("b"), p, b("c")), true},
 		{"another predicate", quads(b("x"), p, b("y")), quads(b("x"), q, b("y")), false},
 		{"inside a triple term", quads(b("x"), p, term.Triple(b("x"), p, b("y"))), quads(b("n"), p, term.Triple(b("n"), p, b("m"))), true},
-		{"crossed in a triple term", quads(b("x"), p, term.Triple(b("x"), p, b("y"))), quads(b("n"), p, term.Triple(b("m"), p, b("n"))), false},
+		{"crossed in a triple term", quads(b("x"), p, term.Triple(b("x"), p, b("y"))), quads(b("n"), p, term.Triple(b("m"), p, b("n"))),
+			false},
 	} {
 		if got := conformance.Isomorphic(c.a, c.b); got != c.want {
 			t.Errorf("%s: got %v", c.about, got)

@@ -122,7 +122,8 @@ func Same(got, want *Result, lax bool) string {
 		}
 		return ""
 	}
-	if a, b := slices.Sorted(slices.Values(got.Vars)), slices.Sorted(slices.Values(want.Vars)); !slices.Equal(a, b) && (len(want.Rows) > 0 || len(want.Vars) > 0) {
+	if a, b := slices.Sorted(slices.Values(got.Vars)), slices.Sorted(slices.Values(want.Vars)); !slices.Equal(a, b) &&
+		(len(want.Rows) > 0 || len(want.Vars) > 0) {
 		return fmt.Sprintf("got variables %v, want %v", a, b)
 	}
 	g, w := rowQuads(got, want), rowQuads(want, want)

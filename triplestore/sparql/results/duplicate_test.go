@@ -17,7 +17,8 @@ func TestAVariableIsInTheHeadOnce(t *testing.T) {
 		results.TSV: "?s\t?p\t?s\n\"a\"\t\"b\"\t\"c\"\n",
 		results.CSV: "s,p,s\na,b,c\n",
 	} {
-		if _, err := results.NewReader(strings.NewReader(text), f, results.Limits{}); err == nil || !strings.Contains(err.Error(), "twice") {
+		if _, err := results.NewReader(strings.NewReader(text), f, results.Limits{}); err == nil ||
+			!strings.Contains(err.Error(), "twice") {
 			t.Errorf("%s: %v", f, err)
 		}
 	}

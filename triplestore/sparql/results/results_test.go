@@ -29,7 +29,8 @@ var awkward = [][]term.Key{
 	{term.Typed("01", xsd+"byte"), term.Typed("x<y>&", "http://example.org/dt"), term.Typed("abc", xsd+"integer")},
 	{term.String("tab\there"), term.String("line\nfeed\r\nand more"), term.String("back\\slash 'quote' \"double\"")},
 	{term.String("=1+1"), term.String("@cmd"), term.String("]]> <script>alert(1)</script>")},
-	{term.Lang("مرحبا", "ar--rtl"), term.Triple(term.IRI("s:s"), term.IRI("p:p"), term.Triple(term.Blank("x"), term.IRI("q:q"), term.Lang("o", "en"))), ""},
+	{term.Lang("مرحبا", "ar--rtl"),
+		term.Triple(term.IRI("s:s"), term.IRI("p:p"), term.Triple(term.Blank("x"), term.IRI("q:q"), term.Lang("o", "en"))), ""},
 	{"", "", ""},
 }
 
@@ -108,7 +109,8 @@ func TestCSVHoldsTheExactValues(t *testing.T) {
 			}
 		}
 	}
-	if got := write(t, results.CSV, []string{"x"}, [][]term.Key{{term.String("=1+1")}, {""}, {term.String("a,b")}}); got != "x\r\n=1+1\r\n\"\"\r\n\"a,b\"\r\n" {
+	if got := write(t, results.CSV, []string{"x"},
+		[][]term.Key{{term.String("=1+1")}, {""}, {term.String("a,b")}}); got != "x\r\n=1+1\r\n\"\"\r\n\"a,b\"\r\n" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -187,7 +189,8 @@ func TestTheTextTableAlignsAndCannotMoveTheCursor(t *testing.T) {
 			t.Errorf("line %d is too wide: %q", i, line)
 		}
 	}
-	if !strings.HasPrefix(got, "?name        | ?n\n-------------+-") || !strings.Contains(got, "\nex:a         | 7\n") || !strings.Contains(got, "…") {
+	if !strings.HasPrefix(got, "?name        | ?n\n-------------+-") || !strings.Contains(got, "\nex:a         | 7\n") ||
+		!strings.Contains(got, "…") {
 		t.Errorf("got\n%s", got)
 	}
 }
@@ -207,8 +210,14 @@ func TestBrokenResultsAreErrors(t *testing.T) {
 		{results.JSON, `{"head":{"vars":[]},"results":{"bindings":[]}} more`},
 		{results.XML, ``}, {results.XML, `<html/>`},
 		{results.XML, `<sparql xmlns="http://www.w3.org/2005/sparql-results#"><head><variable name="x"/></head><results><result>`},
-		{results.XML, `<sparql xmlns="http://www.w3.org/2005/sparql-results#"><head/><results><result><binding name="x"><uri>u</uri></binding></result></results></sparql>`},
-		{results.XML, `<!DOCTYPE x [<!ENTITY a "b">]><sparql xmlns="http://www.w3.org/2005/sparql-results#"><head><variable name="x"/></head><results><result><binding name="x"><uri>&a;</uri></binding></result></results></sparql>`},
+		{
+			results.XML,
+			`<sparql xmlns="http://www.w3.org/2005/sparql-results#"><head/><results><result><binding ` +
+				`name="x"><uri>u</uri></binding></result></results></sparql>`},
+		{
+			results.XML,
+			`<!DOCTYPE x [<!ENTITY a "b">]><sparql xmlns="http://www.w3.org/2005/sparql-results#"><head><variable ` +
+				`name="x"/></head><results><result><binding name="x"><uri>&a;</uri></binding></result></results></sparql>`},
 		{results.TSV, `x`}, {results.TSV, "?x\n<a"}, {results.TSV, "?x\n<a>\t<b>"}, {results.TSV, "?x\nex:a"},
 		{results.CSV, "a,b\n1"}, {results.CSV, "a\n\"x"},
 		{results.Table, "?x"},
@@ -224,9 +233,10 @@ func TestARowWithoutEndIsRefused(t *testing.T) {
 	endless := func(head string) io.Reader { return io.MultiReader(strings.NewReader(head), repeat{}) }
 	for f, head := range map[results.Format]string{
 		results.JSON: `{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"literal","value":"`,
-		results.XML:  `<sparql xmlns="http://www.w3.org/2005/sparql-results#"><head><variable name="x"/></head><results><result><binding name="x"><literal>`,
-		results.TSV:  "?x\n\"",
-		results.CSV:  "x\n\"",
+		results.XML: `<sparql xmlns="http://www.w3.org/2005/sparql-results#"><head><variable name="x"/></head><results><result><binding ` +
+			`name="x"><literal>`,
+		results.TSV: "?x\n\"",
+		results.CSV: "x\n\"",
 	} {
 		r, err := results.NewReader(endless(head), f, results.Limits{RowBytes: 1 << 16})
 		if err == nil {
@@ -249,7 +259,8 @@ func (repeat) Read(p []byte) (int, error) {
 
 func TestTheHeadMayComeLastInJSON(t *testing.T) {
 	t.Parallel()
-	vars, rows, err := read(`{"results":{"distinct":false,"bindings":[{"x":{"type":"typed-literal","datatype":"`+xsd+`integer","value":"1"}}],"more":{}},"head":{"link":[],"vars":["x"]}}`, results.JSON)
+	vars, rows, err := read(`{"results":{"distinct":false,"bindings":[{"x":{"type":"typed-literal","datatype":"`+xsd+
+		`integer","value":"1"}}],"more":{}},"head":{"link":[],"vars":["x"]}}`, results.JSON)
 	if err != nil || len(vars) != 1 || len(rows) != 1 || rows[0][0] != term.Typed("1", xsd+"integer") {
 		t.Errorf("got %q %q %v", vars, rows, err)
 	}
@@ -311,7 +322,8 @@ func FuzzReaders(f *testing.F) {
 }
 
 func BenchmarkWrite(b *testing.B) {
-	row := []term.Key{term.IRI("http://data.example.org/dataset/budget-2020.csv"), term.String("Haushalt 2020"), term.Typed("2020-05-10T00:00:00Z", xsd+"dateTime")}
+	row := []term.Key{term.IRI("http://data.example.org/dataset/budget-2020.csv"), term.String("Haushalt 2020"),
+		term.Typed("2020-05-10T00:00:00Z", xsd+"dateTime")}
 	for _, f := range []results.Format{results.JSON, results.XML, results.CSV, results.TSV} {
 		b.Run(f.String(), func(b *testing.B) {
 			w := results.NewWriter(io.Discard, f, results.Options{})

@@ -1,4 +1,5 @@
-// Package objects decodes every object that the chart renders, strictly: a field that Kubernetes does not know is a fault.
+// Package objects decodes every object that the chart renders, strictly: a field that Kubernetes does not know is a
+// fault.
 package objects
 
 import (
@@ -61,9 +62,12 @@ type (
 // kinds returns an empty object of each kind that the chart may render.
 func kinds() map[string]any {
 	return map[string]any{
-		"v1/ServiceAccount": &core.ServiceAccount{}, "v1/ConfigMap": &core.ConfigMap{}, "v1/Secret": &core.Secret{}, "v1/Service": &core.Service{},
-		"apps/v1/StatefulSet": &apps.StatefulSet{}, "apps/v1/Deployment": &apps.Deployment{}, "autoscaling/v2/HorizontalPodAutoscaler": &autoscaling.HorizontalPodAutoscaler{},
-		"networking.k8s.io/v1/Ingress": &networking.Ingress{}, "networking.k8s.io/v1/NetworkPolicy": &networking.NetworkPolicy{}, "policy/v1/PodDisruptionBudget": &policy.PodDisruptionBudget{},
+		"v1/ServiceAccount": &core.ServiceAccount{}, "v1/ConfigMap": &core.ConfigMap{}, "v1/Secret": &core.Secret{},
+		"v1/Service":          &core.Service{},
+		"apps/v1/StatefulSet": &apps.StatefulSet{}, "apps/v1/Deployment": &apps.Deployment{},
+		"autoscaling/v2/HorizontalPodAutoscaler": &autoscaling.HorizontalPodAutoscaler{},
+		"networking.k8s.io/v1/Ingress":           &networking.Ingress{}, "networking.k8s.io/v1/NetworkPolicy": &networking.NetworkPolicy{},
+		"policy/v1/PodDisruptionBudget":       &policy.PodDisruptionBudget{},
 		"monitoring.coreos.com/v1/PodMonitor": &podMonitor{}, "monitoring.coreos.com/v1/PrometheusRule": &prometheusRule{},
 	}
 }
@@ -119,7 +123,8 @@ func TestEveryObjectIsWhatKubernetesKnows(t *testing.T) {
 		want := map[string]int{"StatefulSet": 1, "Deployment": 0, "NetworkPolicy": 1, "PodDisruptionBudget": 1}
 		switch {
 		case strings.Contains(name, "cluster"):
-			want = map[string]int{"StatefulSet": 2, "Deployment": 1, "HorizontalPodAutoscaler": 1, "NetworkPolicy": 3, "PodDisruptionBudget": 3, "Ingress": 1, "podMonitor": 1, "prometheusRule": 1, "Secret": 2}
+			want = map[string]int{"StatefulSet": 2, "Deployment": 1, "HorizontalPodAutoscaler": 1, "NetworkPolicy": 3,
+				"PodDisruptionBudget": 3, "Ingress": 1, "podMonitor": 1, "prometheusRule": 1, "Secret": 2}
 		case strings.Contains(name, "minimal"):
 			want = map[string]int{"StatefulSet": 1, "NetworkPolicy": 0, "PodDisruptionBudget": 0}
 		}
@@ -135,7 +140,8 @@ func TestEveryObjectIsWhatKubernetesKnows(t *testing.T) {
 func restricted(t *testing.T, file string, pod core.PodTemplateSpec) {
 	t.Helper()
 	p := pod.Spec.SecurityContext
-	if p == nil || p.RunAsNonRoot == nil || !*p.RunAsNonRoot || p.SeccompProfile == nil || p.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault {
+	if p == nil || p.RunAsNonRoot == nil || !*p.RunAsNonRoot || p.SeccompProfile == nil ||
+		p.SeccompProfile.Type != core.SeccompProfileTypeRuntimeDefault {
 		t.Errorf("%s: the pod's securityContext is %+v", file, p)
 	}
 	if pod.Spec.AutomountServiceAccountToken == nil || *pod.Spec.AutomountServiceAccountToken {
@@ -144,7 +150,8 @@ func restricted(t *testing.T, file string, pod core.PodTemplateSpec) {
 	mounted := map[string]bool{}
 	for _, c := range pod.Spec.Containers {
 		s := c.SecurityContext
-		if s == nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation || s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem || !slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) {
+		if s == nil || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation || s.ReadOnlyRootFilesystem == nil ||
+			!*s.ReadOnlyRootFilesystem || !slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) {
 			t.Errorf("%s: the container's securityContext is %+v", file, s)
 		}
 		if c.LivenessProbe == nil || c.ReadinessProbe == nil || c.Resources.Requests == nil || c.Resources.Limits.Memory().IsZero() {

@@ -1,4 +1,5 @@
-// Package spec loads the compose file as docker compose does, by its schema: a key that compose does not know is a fault.
+// Package spec loads the compose file as docker compose does, by its schema: a key that compose does not know is a
+// fault.
 package spec
 
 import (
@@ -13,7 +14,8 @@ import (
 
 func load(t *testing.T, file string) (*types.Project, error) {
 	t.Helper()
-	o, err := cli.NewProjectOptions([]string{file}, cli.WithEnv([]string{"ODARCHIVE_TAG=1.2.3", "ODARCHIVE_NATS_TOKEN=token", "ODARCHIVE_TOKEN=token"}), cli.WithName("odarchive"))
+	o, err := cli.NewProjectOptions([]string{file},
+		cli.WithEnv([]string{"ODARCHIVE_TAG=1.2.3", "ODARCHIVE_NATS_TOKEN=token", "ODARCHIVE_TOKEN=token"}), cli.WithName("odarchive"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +54,8 @@ func TestAKeyThatComposeDoesNotKnowIsAFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := t.TempDir() + "/compose.yaml"
-	if err := os.WriteFile(name, []byte(strings.Replace(string(text), "depends_on: [objects]", "depend_on: [objects]", 1)), 0o600); err != nil {
+	if err := os.WriteFile(name, []byte(strings.Replace(string(text), "depends_on: [objects]", "depend_on: [objects]", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := load(t, name); err == nil || !strings.Contains(err.Error(), "depend_on") {

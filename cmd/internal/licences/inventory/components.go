@@ -25,7 +25,8 @@ type component struct {
 // goModules returns the modules that are linked into cmd/odarchive, in the order of their names, and the Go standard
 // library.
 func goModules(root string) ([]component, error) {
-	cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Sum}}\t{{.Dir}}{{end}}{{end}}", "./cmd/odarchive")
+	cmd := exec.Command("go", "list", "-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Sum}}\t{{.Dir}}{{end}}{{end}}", "./cmd/odarchive")
 	cmd.Dir, cmd.Stderr = root, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -51,7 +52,8 @@ func goModules(root string) ([]component, error) {
 	return append(list, component{ecosystem: "golang", name: "std", version: strings.TrimPrefix(env[1], "go"), dir: env[0]}), nil
 }
 
-// npmPackages returns the packages of ui/package-lock.json that are bundled into the pages: all but those for development.
+// npmPackages returns the packages of ui/package-lock.json that are bundled into the pages: all but those for
+// development.
 func npmPackages(root string) ([]component, error) {
 	raw, err := os.ReadFile(filepath.Join(root, "ui", "package-lock.json"))
 	if err != nil {
@@ -72,7 +74,8 @@ func npmPackages(root string) ([]component, error) {
 			continue
 		}
 		name := path[strings.LastIndex(path, "node_modules/")+len("node_modules/"):]
-		list = append(list, component{ecosystem: "npm", name: name, version: p.Version, dir: filepath.Join(root, "ui", filepath.FromSlash(path))})
+		list = append(list, component{ecosystem: "npm", name: name, version: p.Version,
+			dir: filepath.Join(root, "ui", filepath.FromSlash(path))})
 	}
 	slices.SortFunc(list, func(a, b component) int { return strings.Compare(a.name, b.name) })
 	return list, nil
@@ -123,7 +126,8 @@ func skippedDir(name string) bool {
 func isLicenceFile(name string) bool {
 	base, ext, _ := strings.Cut(strings.ToUpper(name), ".")
 	base, _, _ = strings.Cut(base, "-")
-	return slices.Contains([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "THIRD_PARTY_LICENSES"}, base) && slices.Contains([]string{"", "MD", "TXT", "MIT"}, ext)
+	return slices.Contains([]string{"LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "THIRD_PARTY_LICENSES"}, base) &&
+		slices.Contains([]string{"", "MD", "TXT", "MIT"}, ext)
 }
 
 func (c *component) addText(path, text string) {
@@ -148,7 +152,8 @@ func identify(text string) string {
 		{"Apache License Version 2.0", "Apache-2.0"}, {"Apache License, Version 2.0, January 2004", "Apache-2.0"},
 		{"Licensed under the Apache License, Version 2.0", "Apache-2.0"},
 		{"Mozilla Public License Version 2.0", "MPL-2.0"}, {"Mozilla Public License, version 2.0", "MPL-2.0"},
-		{"Eclipse Distribution License", "BSD-3-Clause"}, {"Neither the name of", "BSD-3-Clause"}, {"used to endorse or promote products", "BSD-3-Clause"},
+		{"Eclipse Distribution License", "BSD-3-Clause"}, {"Neither the name of", "BSD-3-Clause"},
+		{"used to endorse or promote products", "BSD-3-Clause"},
 		{"Redistribution and use in source and binary forms", "BSD-2-Clause"},
 		{"Permission to use, copy, modify, and/or distribute this software", "ISC"},
 		{"Permission to use, copy, modify, and distribute this software", "ISC"},

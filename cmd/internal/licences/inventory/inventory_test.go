@@ -46,7 +46,8 @@ func TestTheLicenceOfEveryModuleAndPackageInTheProgramIsInTheProgram(t *testing.
 func TestTheBillOfMaterialsIsTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	all := []component{
-		{ecosystem: "golang", name: "example.org/m", version: "v1.0.0+incompatible", sum: "dRaEfpa2VI55EwlIW72hMRHdWouJeRF7TPYhI+AUQjk=", licence: "MIT"},
+		{ecosystem: "golang", name: "example.org/m", version: "v1.0.0+incompatible", sum: "dRaEfpa2VI55EwlIW72hMRHdWouJeRF7TPYhI+AUQjk=",
+			licence: "MIT"},
 		{ecosystem: "npm", name: "@scope/p", version: "2.0.0", licence: "ISC AND MIT"},
 	}
 	var first, second bytes.Buffer

@@ -1,12 +1,12 @@
-// Command inventory lists the third-party software in the program: Go modules that are linked into cmd/odarchive, and npm
-// packages that are bundled into its pages.
+// Command inventory lists the third-party software in the program: Go modules that are linked into cmd/odarchive, and
+// npm packages that are bundled into its pages.
 //
 //	inventory licences   writes every licence text (cmd/internal/licences/third_party.txt)
 //	inventory sbom       writes a bill of materials (CycloneDX 1.6, JSON)
 //
 // It runs in the root of a checkout whose modules are downloaded and whose ui/node_modules are installed; the bill of
-// materials of a program whose pages are built without scripts does not need the latter. Modules are those of the platform
-// that GOOS and GOARCH name.
+// materials of a program whose pages are built without scripts does not need the latter. Modules are those of the
+// platform that GOOS and GOARCH name.
 package main
 
 import (

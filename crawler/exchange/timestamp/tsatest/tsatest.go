@@ -46,8 +46,9 @@ func New() (*Authority, error) {
 		return nil, err
 	}
 	from, to := time.Now().Add(-365*24*time.Hour), time.Now().Add(10*365*24*time.Hour)
-	root, err := certify(&x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Root of Tests"}, NotBefore: from, NotAfter: to,
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}, nil, &rootKey.PublicKey, rootKey)
+	root, err := certify(&x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Root of Tests"}, NotBefore: from,
+		NotAfter: to,
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}, nil, &rootKey.PublicKey, rootKey)
 	if err != nil {
 		return nil, err
 	}
@@ -59,12 +60,16 @@ func New() (*Authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := certify(&x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "Time Stamps of Tests"}, NotBefore: from, NotAfter: to,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtraExtensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 37}, Critical: true, Value: usage}}}, root, &key.PublicKey, rootKey)
+	own, err := certify(&x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "Time Stamps of Tests"},
+		NotBefore: from, NotAfter: to,
+		KeyUsage:        x509.KeyUsageDigitalSignature,
+		ExtraExtensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 37}, Critical: true, Value: usage}}}, root, &key.PublicKey,
+		rootKey)
 	if err != nil {
 		return nil, err
 	}
-	return &Authority{Roots: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Raw}), Clock: time.Now, key: key, certificate: own}, nil
+	return &Authority{Roots: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Raw}), Clock: time.Now, key: key,
+		certificate: own}, nil
 }
 
 func certify(c, by *x509.Certificate, public crypto.PublicKey, key crypto.Signer) (*x509.Certificate, error) {
@@ -140,7 +145,8 @@ func (a *Authority) sign(content []byte) ([]byte, error) {
 	for _, one := range []attribute{
 		{asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 3}, []any{kind}},
 		{asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 4}, []any{digest[:]}},
-		{asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 47}, []any{struct{ Certs []struct{ Hash []byte } }{[]struct{ Hash []byte }{{cert[:]}}}}},
+		{asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 47},
+			[]any{struct{ Certs []struct{ Hash []byte } }{[]struct{ Hash []byte }{{cert[:]}}}}},
 	} {
 		raw, err := asn1.Marshal(one)
 		if err != nil {
@@ -187,7 +193,8 @@ func (a *Authority) sign(content []byte) ([]byte, error) {
 	}{3, []pkix.AlgorithmIdentifier{sha}, encapsulated{kind, constructed(asn1.ClassContextSpecific, 0, inner)},
 		constructed(asn1.ClassContextSpecific, 0, a.certificate.Raw),
 		[]signer{{1, issuerAndSerial{asn1.RawValue{FullBytes: a.certificate.RawIssuer}, a.certificate.SerialNumber}, sha,
-			constructed(asn1.ClassContextSpecific, 0, attributes...), pkix.AlgorithmIdentifier{Algorithm: asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 2}}, signature}}})
+			constructed(asn1.ClassContextSpecific, 0, attributes...),
+			pkix.AlgorithmIdentifier{Algorithm: asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 2}}, signature}}})
 	if err != nil {
 		return nil, err
 	}

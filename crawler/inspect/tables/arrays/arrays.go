@@ -1,9 +1,9 @@
-// Package arrays reads scientific arrays: NetCDF classic (CDF-1, CDF-2, CDF-5), and HDF5 with NetCDF-4, which is kept in
-// it.
+// Package arrays reads scientific arrays: NetCDF classic (CDF-1, CDF-2, CDF-5), and HDF5 with NetCDF-4, which is kept
+// in it.
 //
 // Open returns what a file describes: attributes, dimensions and variables. The tables of a file are those of its
-// variables of one dimension, one table for each dimension, and data sets of records (compound datatypes). Arrays of more
-// dimensions are described, not read.
+// variables of one dimension, one table for each dimension, and data sets of records (compound datatypes). Arrays of
+// more dimensions are described, not read.
 package arrays
 
 import (

@@ -157,7 +157,8 @@ func classicFile(version byte, records int) []byte {
 
 func TestClassicNetCDF(t *testing.T) {
 	t.Parallel()
-	want := "station: name|height\nWien|171\nGraz|-2\ntime: time|flag\n2024-01-30T12:00:00|-1\n2024-01-31T00:00:00|0\n2024-01-31T12:00:00|1\n"
+	want := "station: name|height\nWien|171\nGraz|-2\ntime: " +
+		"time|flag\n2024-01-30T12:00:00|-1\n2024-01-31T00:00:00|0\n2024-01-31T12:00:00|1\n"
 	for _, version := range []byte{1, 2, 5} {
 		for _, records := range []int{3, math.MaxUint32} { // the second while it is written
 			if version == 5 && records > 3 {
@@ -169,7 +170,8 @@ func TestClassicNetCDF(t *testing.T) {
 			}
 		}
 		f, err := Open(t.Context(), inputOf(classicFile(version, 3)))
-		if err != nil || len(f.Vars) != 4 || attrOf(f.Attributes, "title") != "Weather" || f.Dims[0] != (Dim{"time", 3}) || f.Vars[1].Attr("units") != "m" || f.Vars[1].Type != "short" {
+		if err != nil || len(f.Vars) != 4 || attrOf(f.Attributes, "title") != "Weather" || f.Dims[0] != (Dim{"time", 3}) ||
+			f.Vars[1].Attr("units") != "m" || f.Vars[1].Type != "short" {
 			t.Errorf("CDF-%d: %+v, %v", version, f, err)
 		}
 	}
@@ -180,11 +182,16 @@ func TestHDF5(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ tables, fault string }{
 		"four.nc": {"place: label|code|inner/z\nWien|ab|1\n|c|2\nÜnterach|abcd|9223372036854775808\n" +
-			"time: time|t2m\n2024-01-31T06:00:00|10\n2024-01-31T18:00:00|10.5\n2024-02-01T06:00:00|\n2024-02-01T18:00:00|9\n2024-02-02T06:00:00|8\n2024-02-02T18:00:00|12.5\n", ""},
+			"time: time|t2m\n2024-01-31T06:00:00|10\n2024-01-31T18:00:00|10.5\n2024-02-01T06:00:00|\n2024-02-01T18:00:00|9\n2024-02-02T06" +
+			":00:00|8\n2024-02-02T18:00:00|12.5\n", ""},
 		"old.h5": {"[3]: e\nOFF\nON\nON\n[5]: half|x|y\n0|0|0\n1|1|0.125\n2|2|0.25\n3|3|0.375\n4|4|0.5\n" +
-			"rec: id|n|in.p|in.q\n0|abc|0|0\n1|abc|1|0\n2|abc|2|0\n3|abc|3|0\n[20]: sparse\n" + strings.Repeat("7\n", 11) + "1\n" + strings.Repeat("7\n", 8), ""},
-		"new.h5": {"many [2]: many/n11|many/n10|many/n09|many/n08|many/n07|many/n06|many/n05|many/n04|many/n03|many/n02|many/n01|many/n00\n0|0|0|0|0|0|0|0|0|0|0|0\n11|10|9|8|7|6|5|4|3|2|1|0\n" +
-			"[10]: one\n0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n", "chunks with an index of a kind that is not read"},
+			"rec: id|n|in.p|in.q\n0|abc|0|0\n1|abc|1|0\n2|abc|2|0\n3|abc|3|0\n[20]: sparse\n" + strings.Repeat("7\n", 11) + "1\n" +
+			strings.Repeat("7\n", 8), ""},
+		"new.h5": {
+			"many [2]: " +
+				"many/n11|many/n10|many/n09|many/n08|many/n07|many/n06|many/n05|many/n04|many/n03|many/n02|many/n01|many/n00\n0|0|0|0|0|0" +
+				"|0|0|0|0|0|0\n11|10|9|8|7|6|5|4|3|2|1|0\n" +
+				"[10]: one\n0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n", "chunks with an index of a kind that is not read"},
 	} {
 		got, err := shown(t, fileOf(t, name))
 		if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
@@ -211,7 +218,9 @@ func TestWhatHDF5FilesDescribe(t *testing.T) {
 	for _, v := range f.Vars {
 		text += fmt.Sprint("\n", v.Name, v.Type, v.Dims, v.Shape, v.Attr("units"), v.Attr("long_name"))
 	}
-	for _, want := range []string{"[{title Weather} {Conventions CF-1.8} {a0 v0} {a1 v1}", "{a8 v8}]", "{time 6}", "{place 3}", "\ntimedouble[time] [6]hours since", "\nt2mshort[time] [6]degCtemperature", "\ngridfloat[time place] [6 3]", "\ninner/zunsignedLong[place] [3]"} {
+	for _, want := range []string{"[{title Weather} {Conventions CF-1.8} {a0 v0} {a1 v1}", "{a8 v8}]", "{time 6}", "{place 3}",
+		"\ntimedouble[time] [6]hours since", "\nt2mshort[time] [6]degCtemperature", "\ngridfloat[time place] [6 3]",
+		"\ninner/zunsignedLong[place] [3]"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in %s", want, text)
 		}

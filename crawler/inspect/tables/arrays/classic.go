@@ -12,12 +12,14 @@ import (
 	"odarchive/crawler/inspect/tables/source"
 )
 
-// The classic formats of NetCDF ("NetCDF file format specifications", Unidata): numbers are big-endian, names and values
-// are padded to four bytes, and the values of variables over the record dimension are interleaved record by record.
+// The classic formats of NetCDF ("NetCDF file format specifications", Unidata): numbers are big-endian, names and
+// values are padded to four bytes, and the values of variables over the record dimension are interleaved record by
+// record.
 
 // classicKinds are the datatypes by their number; 2 is char.
 var classicKinds = map[int]kind{
-	1: {size: 1, signed: true, big: true}, 2: {size: 1, big: true}, 3: {size: 2, signed: true, big: true}, 4: {size: 4, signed: true, big: true},
+	1: {size: 1, signed: true, big: true}, 2: {size: 1, big: true}, 3: {size: 2, signed: true, big: true},
+	4: {size: 4, signed: true, big: true},
 	5: {size: 4, float: true, big: true}, 6: {size: 8, float: true, big: true}, 7: {size: 1, big: true}, 8: {size: 2, big: true},
 	9: {size: 4, big: true}, 10: {size: 8, signed: true, big: true}, 11: {size: 8, big: true},
 }

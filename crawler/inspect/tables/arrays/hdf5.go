@@ -12,8 +12,8 @@ import (
 )
 
 // HDF5 ("HDF5 File Format Specification" version 3.0, The HDF Group). The reader follows the groups from the root,
-// within limits on their number, and reads what data sets of one dimension need: contiguous, compact and chunked layouts,
-// with the filters deflate, shuffle and Fletcher's checksum. Checksums are not verified.
+// within limits on their number, and reads what data sets of one dimension need: contiguous, compact and chunked
+// layouts, with the filters deflate, shuffle and Fletcher's checksum. Checksums are not verified.
 
 // h5 is an open file.
 type h5 struct {
@@ -112,7 +112,8 @@ func (h *h5) upTo(addr uint64, n int) ([]byte, error) {
 // openHDF5 reads what a file describes.
 func openHDF5(ctx context.Context, in source.Input) (*File, error) {
 	h := &h5{
-		ctx: ctx, r: in.Body, size: in.Size, left: maxMeta, seen: map[uint64]bool{}, found: &File{body: in.Body, size: in.Size}, heaps: map[uint64]map[int][]byte{},
+		ctx: ctx, r: in.Body, size: in.Size, left: maxMeta, seen: map[uint64]bool{}, found: &File{body: in.Body, size: in.Size},
+		heaps:  map[uint64]map[int][]byte{},
 		byAddr: map[uint64]string{}, axes: map[*Var][][]uint64{}, scales: map[string]int64{}, hidden: map[*Var]bool{},
 	}
 	root, err := h.superblock()

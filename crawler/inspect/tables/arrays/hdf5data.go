@@ -89,7 +89,8 @@ func (h *h5) dataset(addr uint64, name string, messages []message, attributes []
 		v.Dims = []string{name}
 	}
 	h.found.Vars = append(h.found.Vars, v)
-	if len(v.Shape) == 2 && d.typ.class == classString && d.typ.size == 1 && v.Shape[1] > 0 && v.Shape[1] <= 64<<10 && isContiguous(layout) {
+	if len(v.Shape) == 2 && d.typ.class == classString && d.typ.size == 1 && v.Shape[1] > 0 && v.Shape[1] <= 64<<10 &&
+		isContiguous(layout) {
 		d.typ.size = int(v.Shape[1]) // rows of characters are texts
 		v.Shape = v.Shape[:1]
 	}

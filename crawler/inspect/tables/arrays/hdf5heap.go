@@ -15,9 +15,9 @@ type fractal struct {
 	root                                   uint64
 }
 
-// dense calls f with the objects of a fractal heap in the order of a tree of version 2, and the order in which attributes
-// were made. kind is that of the tree's records: 5 has the ids of links behind a hash, 8 those of attributes at the
-// beginning.
+// dense calls f with the objects of a fractal heap in the order of a tree of version 2, and the order in which
+// attributes were made. kind is that of the tree's records: 5 has the ids of links behind a hash, 8 those of attributes
+// at the beginning.
 func (h *h5) dense(heap, tree uint64, kind int, f func(object []byte, order uint64)) error {
 	n := 4 + 1 + 2 + 2 + 1 + 4 + 12*h.l + 3*h.o + 2 + 2 + 2 + 2
 	b, err := h.upTo(heap, n)
@@ -36,7 +36,8 @@ func (h *h5) dense(heap, tree uint64, kind int, f func(object []byte, order uint
 	x.start, x.maxDirect = h.length(c), h.length(c)
 	x.bits, x.startRows = c.u16(), c.u16()
 	x.root, x.rows = h.addr(c), c.u16()
-	if c.bad || x.filter != 0 || x.width == 0 || x.start == 0 || x.maxDirect < x.start || bits.OnesCount64(x.start) != 1 || x.maxDirect > 1<<32 || x.bits > 64 || x.idSize < 2 || x.idSize > 64 {
+	if c.bad || x.filter != 0 || x.width == 0 || x.start == 0 || x.maxDirect < x.start || bits.OnesCount64(x.start) != 1 ||
+		x.maxDirect > 1<<32 || x.bits > 64 || x.idSize < 2 || x.idSize > 64 {
 		return errHDF5
 	}
 	return h.treeTwo(tree, func(record []byte) error {

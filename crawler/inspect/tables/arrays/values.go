@@ -24,7 +24,8 @@ func (k kind) xsd() string {
 	case k.float:
 		return "double"
 	case !k.signed:
-		return map[int]string{1: "unsignedByte", 2: "unsignedShort", 4: "unsignedInt"}[k.size] + map[bool]string{true: "unsignedLong"}[k.size == 8]
+		return map[int]string{1: "unsignedByte", 2: "unsignedShort", 4: "unsignedInt"}[k.size] + map[bool]string{
+			true: "unsignedLong"}[k.size == 8]
 	}
 	return map[int]string{1: "byte", 2: "short", 4: "int", 8: "long"}[k.size]
 }
@@ -136,13 +137,16 @@ func (c *conventions) time(units string) {
 		return
 	}
 	step := map[string]time.Duration{
-		"d": 24 * time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour, "h": time.Hour, "hr": time.Hour, "hour": time.Hour, "hours": time.Hour,
-		"min": time.Minute, "minute": time.Minute, "minutes": time.Minute, "s": time.Second, "sec": time.Second, "second": time.Second, "seconds": time.Second,
+		"d": 24 * time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour, "h": time.Hour, "hr": time.Hour, "hour": time.Hour,
+		"hours": time.Hour,
+		"min":   time.Minute, "minute": time.Minute, "minutes": time.Minute, "s": time.Second, "sec": time.Second, "second": time.Second,
+		"seconds":      time.Second,
 		"milliseconds": time.Millisecond, "msec": time.Millisecond,
 	}[strings.ToLower(strings.TrimSpace(unit))]
 	since = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(since), "UTC"), "Z")
 	since = strings.TrimSpace(strings.Replace(since, "T", " ", 1))
-	for _, layout := range []string{"2006-1-2 15:4:5.999999999", "2006-1-2 15:4:5", "2006-1-2 15:4", "2006-1-2 15", "2006-1-2", "2006-1-2 15:4:5 +00:00"} {
+	for _, layout := range []string{"2006-1-2 15:4:5.999999999", "2006-1-2 15:4:5", "2006-1-2 15:4", "2006-1-2 15", "2006-1-2",
+		"2006-1-2 15:4:5 +00:00"} {
 		if at, err := time.Parse(layout, since); err == nil && at.Year() > 1582 { // before, calendars differ
 			c.since, c.unit = at, step
 			return

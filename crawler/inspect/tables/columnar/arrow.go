@@ -20,8 +20,8 @@ const (
 	arrowMaxFields = 100_000
 )
 
-// arrowFile is an Arrow file (Feather version 2 among them) or stream ("Arrow Columnar Format", 1.5). A file that ends too
-// early is read as the stream that it contains.
+// arrowFile is an Arrow file (Feather version 2 among them) or stream ("Arrow Columnar Format", 1.5). A file that ends
+// too early is read as the stream that it contains.
 type arrowFile struct {
 	r       *source.Cursor
 	in      source.Input
@@ -122,7 +122,8 @@ func (f *arrowFile) from(at int64) {
 	f.r = source.NewCursor(io.NewSectionReader(f.in.Body, at, f.in.Size-at), binary.LittleEndian)
 }
 
-// footer reads where the dictionaries and batches are, and returns the schema. If the file has no footer, it returns none.
+// footer reads where the dictionaries and batches are, and returns the schema. If the file has no footer, it returns
+// none.
 func (f *arrowFile) footer() flat {
 	tail := make([]byte, 10)
 	if f.in.Size < 24 {

@@ -264,7 +264,8 @@ func (a *arrowArray) temporal(i int64) string {
 	case 1:
 		return fmt.Sprintf("P%dDT%sS", a.number(a.data, 2*i, 4, true), source.Number(float64(a.number(a.data, 2*i+1, 4, true))/1000, 64))
 	}
-	return fmt.Sprintf("P%dM%dDT%sS", a.number(a.data, 4*i, 4, true), a.number(a.data, 4*i+1, 4, true), source.Number(float64(a.number(a.data, 2*i+1, 8, true))/1e9, 64))
+	return fmt.Sprintf("P%dM%dDT%sS", a.number(a.data, 4*i, 4, true), a.number(a.data, 4*i+1, 4, true),
+		source.Number(float64(a.number(a.data, 2*i+1, 8, true))/1e9, 64))
 }
 
 // list formats a list, or a map with the keys before the values.
@@ -293,8 +294,8 @@ func (a *arrowArray) list(i int64, depth int) string {
 	return strings.Join(out, "; ")
 }
 
-// run formats a value of which only its first and last repetition are known: the first child has where each run of equal values
-// ends, the second has their values.
+// run formats a value of which only its first and last repetition are known: the first child has where each run of
+// equal values ends, the second has their values.
 func (a *arrowArray) run(i int64, depth int) string {
 	if len(a.children) != 2 {
 		return ""

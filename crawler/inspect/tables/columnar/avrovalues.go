@@ -138,7 +138,8 @@ func (t *avroType) whole(v int64) string {
 	case "time-millis", "time-micros":
 		unit := map[string]int{"time-millis": 1, "time-micros": 2}[t.logical]
 		return strings.TrimPrefix(moment(v, unit, false), "1970-01-01T")
-	case "timestamp-millis", "timestamp-micros", "timestamp-nanos", "local-timestamp-millis", "local-timestamp-micros", "local-timestamp-nanos":
+	case "timestamp-millis", "timestamp-micros", "timestamp-nanos", "local-timestamp-millis", "local-timestamp-micros",
+		"local-timestamp-nanos":
 		unit := 1 + slices.Index([]string{"millis", "micros", "nanos"}, t.logical[strings.LastIndexByte(t.logical, '-')+1:])
 		return moment(v, unit, t.logical[0] == 't')
 	}

@@ -41,7 +41,8 @@ const avroPeople = `id,height,town,day,at,kind,size.w,size.h,tags,price,m
 `
 
 func TestFilesWithASchemaAreRead(t *testing.T) {
-	for file, want := range map[string]string{"people.arrow": arrowPeople, "people.arrows": arrowPeople, "null.avro": avroPeople, "deflate.avro": avroPeople} {
+	for file, want := range map[string]string{"people.arrow": arrowPeople, "people.arrows": arrowPeople, "null.avro": avroPeople,
+		"deflate.avro": avroPeople} {
 		b := sourcetest.File(t, filepath.Join("testdata", file))
 		kind := typeOf(t, b)
 		if Reader(kind) == nil {
@@ -65,8 +66,8 @@ func TestFilesWithASchemaAreRead(t *testing.T) {
 	}
 }
 
-// A stream of Arrow 0.14 has no marks before its messages, and one of Arrow 21 has columns of which only the ends of runs of equal
-// values are stored. The one of 0.14 has batches of 7 and 10 rows, most of them nulls.
+// A stream of Arrow 0.14 has no marks before its messages, and one of Arrow 21 has columns of which only the ends of
+// runs of equal values are stored. The one of 0.14 has batches of 7 and 10 rows, most of them nulls.
 func TestStreamsOfOtherVersionsOfArrow(t *testing.T) {
 	for file, want := range map[string]string{
 		"unmarked.arrows": "dict0 string, dict1 string, dict2 integer; 17 rows; 7TxsCVP  1185226979",
@@ -121,7 +122,8 @@ func TestLogicalTypesOfAvro(t *testing.T) {
 		{`{"type":"fixed","name":"f","size":2,"logicalType":"decimal","precision":4,"scale":1}`, "\xff\xfb", "-0.5"},
 		{`["null","string"]`, "\x02\x04ab", "ab"},
 		{`["null","string"]`, "\x00", ""},
-		{`{"type":"record","name":"r","fields":[{"name":"next","type":["null","r"]},{"name":"n","type":"int"}]}`, "\x02\x00\x02\x04", "next: n: 1, n: 2"},
+		{`{"type":"record","name":"r","fields":[{"name":"next","type":["null","r"]},{"name":"n","type":"int"}]}`, "\x02\x00\x02\x04",
+			"next: n: 1, n: 2"},
 	} {
 		var raw any
 		if err := json.Unmarshal([]byte(c.schema), &raw); err != nil {

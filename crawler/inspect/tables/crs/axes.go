@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// NorthFirst reports whether an identifier of a reference system also says that latitudes or northings come before longitudes or
-// eastings: URNs and IRIs of opengis.net mean the order of the system's own definition, "EPSG:4326" and the fragments of older
-// documents do not (OGC 06-135r11, 12; RFC 5165).
+// NorthFirst reports whether an identifier of a reference system also says that latitudes or northings come before
+// longitudes or eastings: URNs and IRIs of opengis.net mean the order of the system's own definition, "EPSG:4326" and
+// the fragments of older documents do not (OGC 06-135r11, 12; RFC 5165).
 func NorthFirst(id string) bool {
 	low := strings.ToLower(strings.TrimSpace(id))
 	switch {
@@ -42,8 +42,8 @@ var northFirst = sync.OnceValue(func() (ranges [][2]int) {
 	return ranges
 })
 
-// northFirstCodes are the codes of geographic and projected systems of the EPSG register (version 10.076) whose first axis points
-// to the north. A range has no code of another system.
+// northFirstCodes are the codes of geographic and projected systems of the EPSG register (version 10.076) whose first
+// axis points to the north. A range has no code of another system.
 const northFirstCodes = `
 2036 2044-2045 2081-2083 2085-2086 2091-2093 2096-2098 2105-2132 2166-2180 2193 2199-2200 2206-2212 2218 2221
 2296-2307 2319-2549 2551-2735 2738-2758 2935-2941 2953 3006-3030 3034-3035 3038-3051 3058-3059 3068 3114-3118 3120

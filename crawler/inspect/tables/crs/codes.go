@@ -37,7 +37,8 @@ func inverseOf(code int) func(x, y float64) (lon, lat float64, ok bool) {
 		return utm(grs80, code-31977+17, true)
 	}
 	switch code {
-	case 4326, 4979, 4258, 4937, 4269, 4283, 7844, 4167, 4674, 6668, 4612, 4490, 4171, 4617, 4619, 4661, 4669, 4180, 4765, 4761, 4759, 6318, 4152:
+	case 4326, 4979, 4258, 4937, 4269, 4283, 7844, 4167, 4674, 6668, 4612, 4490, 4171, 4617, 4619, 4661, 4669, 4180, 4765, 4761, 4759, 6318,
+		4152:
 		return degrees
 	case 3857:
 		return webMercator
@@ -50,11 +51,14 @@ func inverseOf(code int) func(x, y float64) (lon, lat float64, ok bool) {
 	case 2154: // France
 		return grs80.conformalConic(params{lat0: 46.5, lon0: 3, lat1: 49, lat2: 44, scale: 1, east: 700_000, north: 6_600_000})
 	case 3812: // Belgium
-		return grs80.conformalConic(params{lat0: 50.797815, lon0: 4 + 21.0/60 + 33.177/3600, lat1: 49 + 50.0/60, lat2: 51 + 10.0/60, scale: 1, east: 649_328, north: 665_262})
+		return grs80.conformalConic(params{lat0: 50.797815, lon0: 4 + 21.0/60 + 33.177/3600, lat1: 49 + 50.0/60, lat2: 51 + 10.0/60,
+			scale: 1, east: 649_328, north: 665_262})
 	case 3301: // Estonia
-		return grs80.conformalConic(params{lat0: 57 + 31.0/60 + 3.19415/3600, lon0: 24, lat1: 59 + 20.0/60, lat2: 58, scale: 1, east: 500_000, north: 6_375_000})
+		return grs80.conformalConic(params{lat0: 57 + 31.0/60 + 3.19415/3600, lon0: 24, lat1: 59 + 20.0/60, lat2: 58, scale: 1,
+			east: 500_000, north: 6_375_000})
 	case 3347: // Canada
-		return grs80.conformalConic(params{lat0: 63.390675, lon0: -(91 + 52.0/60), lat1: 49, lat2: 77, scale: 1, east: 6_200_000, north: 3_000_000})
+		return grs80.conformalConic(params{lat0: 63.390675, lon0: -(91 + 52.0/60), lat1: 49, lat2: 77, scale: 1, east: 6_200_000,
+			north: 3_000_000})
 	case 3978:
 		return grs80.conformalConic(params{lat0: 49, lon0: -95, lat1: 49, lat2: 77, scale: 1})
 	case 5070: // the United States

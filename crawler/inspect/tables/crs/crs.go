@@ -1,9 +1,10 @@
-// Package crs names the reference systems of coordinates as files state them, and converts boxes to longitude and latitude
-// where that is simple.
+// Package crs names the reference systems of coordinates as files state them, and converts boxes to longitude and
+// latitude where that is simple.
 //
 // A System is known by its code (EPSG), by an IRI or URN, or by the text of a .prj file (WKT of OGC 01-009). It can be
-// converted if its datum agrees with WGS 84 within a few metres, as ETRS89 and NAD83 do, and if it is geographic or one of
-// the projections in this package. Systems with other datums have a name, and no conversion: a box is right or missing.
+// converted if its datum agrees with WGS 84 within a few metres, as ETRS89 and NAD83 do, and if it is geographic or one
+// of the projections in this package. Systems with other datums have a name, and no conversion: a box is right or
+// missing.
 package crs
 
 import (
@@ -15,9 +16,9 @@ import (
 	"odarchive/triplestore/geometry"
 )
 
-// System is a reference system. Its x is the easting or longitude, and its y is the northing or latitude, whatever order
-// the system's own definition has: that is the order of shapefiles, GeoPackage and most programs. The zero System is
-// unknown.
+// System is a reference system. Its x is the easting or longitude, and its y is the northing or latitude, whatever
+// order the system's own definition has: that is the order of shapefiles, GeoPackage and most programs. The zero System
+// is unknown.
 type System struct {
 	IRI  string // as in http://www.opengis.net/def/crs/EPSG/0/4326; "" if it has no code
 	Name string // as the file calls it; "" if it does not
@@ -57,8 +58,8 @@ func FromEPSG(code int) System {
 // maxCode is above all codes of the EPSG register; ESRI's are larger.
 const maxCode = 32767
 
-// Named returns the system with an identifier: "EPSG:4326", "urn:ogc:def:crs:OGC:1.3:CRS84", or an IRI of opengis.net. The
-// systems of other identifiers have a name only.
+// Named returns the system with an identifier: "EPSG:4326", "urn:ogc:def:crs:OGC:1.3:CRS84", or an IRI of opengis.net.
+// The systems of other identifiers have a name only.
 func Named(id string) System {
 	id = strings.TrimSpace(id)
 	low := strings.ToLower(id)

@@ -76,14 +76,25 @@ func TestCoordinatesBecomeDegreesAsInPROJ(t *testing.T) {
 func TestTextsOfSystems(t *testing.T) {
 	t.Parallel()
 	const (
-		wgs84  = `GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]`
-		nad83  = `GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]`
-		mgi    = `GEOGCS["GCS_MGI",DATUM["D_MGI",SPHEROID["Bessel_1841",6377397.155,299.1528128]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]`
-		utm    = `,PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",15.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]`
-		gk     = `,PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",-5000000.0],PARAMETER["Central_Meridian",16.3333333333333],PARAMETER["Scale_Factor",1.0],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]`
-		laea   = `PROJCS["ours",GEOGCS["x",DATUM["D_ETRS_1989",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Lambert_Azimuthal_Equal_Area"],PARAMETER["False_Easting",4321000.0],PARAMETER["False_Northing",3210000.0],PARAMETER["Central_Meridian",10.0],PARAMETER["Latitude_Of_Origin",52.0],UNIT["Meter",1.0]]`
-		albers = `,PROJECTION["Albers"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-96.0],PARAMETER["Standard_Parallel_1",29.5],PARAMETER["Standard_Parallel_2",45.5],PARAMETER["Latitude_Of_Origin",23.0],UNIT["Meter",1.0]]`
-		state  = `,PROJECTION["Lambert_Conformal_Conic"],PARAMETER["False_Easting",2000000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-79.0],PARAMETER["Standard_Parallel_1",36.1666666666667],PARAMETER["Standard_Parallel_2",34.3333333333333],PARAMETER["Latitude_Of_Origin",33.75],UNIT["US survey foot",0.304800609601219]]`
+		wgs84 = `GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["De` +
+			`gree",0.0174532925199433]]`
+		nad83 = `GEOGCS["GCS_North_American_1983",DATUM["D_North_American_1983",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Gr` +
+			`eenwich",0.0],UNIT["Degree",0.0174532925199433]]`
+		mgi = `GEOGCS["GCS_MGI",DATUM["D_MGI",SPHEROID["Bessel_1841",6377397.155,299.1528128]],PRIMEM["Greenwich",0.0],UNIT["Degree",0` +
+			`.0174532925199433]]`
+		utm = `,PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Centr` +
+			`al_Meridian",15.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]`
+		gk = `,PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",-5000000.0],PARAMETER["Cen` +
+			`tral_Meridian",16.3333333333333],PARAMETER["Scale_Factor",1.0],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]`
+		laea = `PROJCS["ours",GEOGCS["x",DATUM["D_ETRS_1989",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT` +
+			`["Degree",0.0174532925199433]],PROJECTION["Lambert_Azimuthal_Equal_Area"],PARAMETER["False_Easting",4321000.0],PARAMETER["Fa` +
+			`lse_Northing",3210000.0],PARAMETER["Central_Meridian",10.0],PARAMETER["Latitude_Of_Origin",52.0],UNIT["Meter",1.0]]`
+		albers = `,PROJECTION["Albers"],PARAMETER["False_Easting",0.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",-96.0` +
+			`],PARAMETER["Standard_Parallel_1",29.5],PARAMETER["Standard_Parallel_2",45.5],PARAMETER["Latitude_Of_Origin",23.0],UNIT["Met` +
+			`er",1.0]]`
+		state = `,PROJECTION["Lambert_Conformal_Conic"],PARAMETER["False_Easting",2000000.0],PARAMETER["False_Northing",0.0],PARAMETER["` +
+			`Central_Meridian",-79.0],PARAMETER["Standard_Parallel_1",36.1666666666667],PARAMETER["Standard_Parallel_2",34.3333333333333]` +
+			`,PARAMETER["Latitude_Of_Origin",33.75],UNIT["US survey foot",0.304800609601219]]`
 	)
 	for _, c := range []struct {
 		text, iri      string
@@ -97,11 +108,19 @@ func TestTextsOfSystems(t *testing.T) {
 		{`PROJCS["another",` + mgi + gk, "", 0, 0, 0, 0},
 		{laea, "", 4794075.836, 2807806.423, 16.37, 48.2},
 		{`PROJCS["ours",` + nad83 + albers, "", 1621622.672, 1926349.557, -77, 38.9},
-		{`PROJCS["NAD_1983_StatePlane_North_Carolina_FIPS_3200_Feet",` + nad83 + state, "", 2118612.840444266, 746335.5167520428, -78.6, 35.8},
-		{`GEOGCS["by Paris",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Paris",2.337],UNIT["Degree",0.0174532925199433]]`, "", 0, 0, 0, 0},
-		{`GEOGCS["shifted",DATUM["WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563],TOWGS84[1,2,3,0,0,0,0]],PRIMEM["Greenwich",0],UNIT["Degree",0.0174532925199433]]`, "", 0, 0, 0, 0},
-		{`PROJCRS["ETRS89 / UTM zone 32N",BASEGEOGCRS["ETRS89"],CS[Cartesian,2],ID["EPSG",25832]]`, epsgIRI + "25832", 500000, 5538630.703, 9, 50},
-		{`COMPD_CS["with heights",PROJCS["a",` + wgs84 + strings.TrimSuffix(utm, "]") + `,AUTHORITY["EPSG","32633"]],VERT_CS["h"]]`, epsgIRI + "32633", 537153.311, 5338650.635, 15.5, 48.2},
+		{`PROJCS["NAD_1983_StatePlane_North_Carolina_FIPS_3200_Feet",` + nad83 + state, "", 2118612.840444266, 746335.5167520428, -78.6,
+			35.8},
+		{
+			`GEOGCS["by ` +
+				`Paris",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Paris",2.337],UNIT["Degree",0.0174532925` +
+				`199433]]`, "", 0, 0, 0, 0},
+		{
+			`GEOGCS["shifted",DATUM["WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563],TOWGS84[1,2,3,0,0,0,0]],PRIMEM["Greenwich",0]` +
+				`,UNIT["Degree",0.0174532925199433]]`, "", 0, 0, 0, 0},
+		{`PROJCRS["ETRS89 / UTM zone 32N",BASEGEOGCRS["ETRS89"],CS[Cartesian,2],ID["EPSG",25832]]`, epsgIRI + "25832", 500000, 5538630.703,
+			9, 50},
+		{`COMPD_CS["with heights",PROJCS["a",` + wgs84 + strings.TrimSuffix(utm, "]") + `,AUTHORITY["EPSG","32633"]],VERT_CS["h"]]`,
+			epsgIRI + "32633", 537153.311, 5338650.635, 15.5, 48.2},
 	} {
 		s := FromWKT(c.text)
 		if s.IRI != c.iri {
@@ -115,7 +134,8 @@ func TestTextsOfSystems(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []string{"", "[", "GEOGCS", `GEOGCS["`, `GEOGCS["a"`, strings.Repeat("A[", 1000), "GEOGCS[]", "GEOGCS[1e999]", `X["a",]`} {
+	for _, bad := range []string{"", "[", "GEOGCS", `GEOGCS["`, `GEOGCS["a"`, strings.Repeat("A[", 1000), "GEOGCS[]", "GEOGCS[1e999]",
+		`X["a",]`} {
 		if s := FromWKT(bad); s.inverse != nil || s.IRI != "" {
 			t.Errorf("%.20q is %+v", bad, s)
 		}
@@ -163,9 +183,13 @@ func TestABoxInDegreesIsRightOrMissing(t *testing.T) {
 }
 
 func FuzzFromWKT(f *testing.F) {
-	f.Add(`PROJCS["x",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Albers"],PARAMETER["Standard_Parallel_1",29.5],PARAMETER["Standard_Parallel_2",45.5],UNIT["Meter",1.0]]`)
+	f.Add(
+		`PROJCS["x",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["` +
+			`Degree",0.0174532925199433]],PROJECTION["Albers"],PARAMETER["Standard_Parallel_1",29.5],PARAMETER["Standard_Parallel_2",45.5` +
+			`],UNIT["Meter",1.0]]`)
 	f.Fuzz(func(t *testing.T, text string) {
-		if b, ok := FromWKT(text).Degrees(geometry.Box{MinX: 1, MinY: 1, MaxX: 1e5, MaxY: 1e5}); ok && !(b.MinX >= -180 && b.MaxX <= 180 && b.MinY >= -90 && b.MaxY <= 90) {
+		if b, ok := FromWKT(text).Degrees(geometry.Box{MinX: 1, MinY: 1, MaxX: 1e5, MaxY: 1e5}); ok &&
+			!(b.MinX >= -180 && b.MaxX <= 180 && b.MinY >= -90 && b.MaxY <= 90) {
 			t.Error(b)
 		}
 	})
@@ -174,10 +198,14 @@ func FuzzFromWKT(f *testing.F) {
 func TestOrderOfAxes(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]bool{
-		"EPSG:4326": false, "http://www.opengis.net/gml/srs/epsg.xml#4326": false, "urn:ogc:def:crs:EPSG::4326": true, "urn:x-ogc:def:crs:EPSG:4258": true,
-		"http://www.opengis.net/def/crs/EPSG/0/4326": true, "urn:ogc:def:crs:OGC:1.3:CRS84": false, "urn:ogc:def:crs:EPSG::25832": false, "urn:ogc:def:crs:EPSG::3035": true,
-		"urn:ogc:def:crs:EPSG::31287": true, "urn:ogc:def:crs:EPSG::3857": false, "urn:ogc:def:crs:EPSG:6.9:2036": true, "urn:ogc:def:crs:EPSG::2035": false,
-		"urn:ogc:def:crs:EPSG::31700": true, "urn:ogc:def:crs:EPSG::31701": false, "urn:ogc:def:crs:EPSG::0": false, "urn:ogc:def:crs:EPSG::": false, "": false,
+		"EPSG:4326": false, "http://www.opengis.net/gml/srs/epsg.xml#4326": false, "urn:ogc:def:crs:EPSG::4326": true,
+		"urn:x-ogc:def:crs:EPSG:4258":                true,
+		"http://www.opengis.net/def/crs/EPSG/0/4326": true, "urn:ogc:def:crs:OGC:1.3:CRS84": false, "urn:ogc:def:crs:EPSG::25832": false,
+		"urn:ogc:def:crs:EPSG::3035":  true,
+		"urn:ogc:def:crs:EPSG::31287": true, "urn:ogc:def:crs:EPSG::3857": false, "urn:ogc:def:crs:EPSG:6.9:2036": true,
+		"urn:ogc:def:crs:EPSG::2035":  false,
+		"urn:ogc:def:crs:EPSG::31700": true, "urn:ogc:def:crs:EPSG::31701": false, "urn:ogc:def:crs:EPSG::0": false,
+		"urn:ogc:def:crs:EPSG::": false, "": false,
 		"urn:ogc:def:crs:IAU::49900": false, "urn:ogc:def:crs:EPSG::99999999999999999999": false,
 	} {
 		if got := NorthFirst(id); got != want {

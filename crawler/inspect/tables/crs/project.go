@@ -57,8 +57,8 @@ func (e ellipsoid) isometric(phi float64) float64 {
 	return math.Asinh(math.Tan(phi)) - ecc*math.Atanh(ecc*math.Sin(phi))
 }
 
-// transverseMercator is the projection of UTM, by Krüger's series to the third power of the third flattening, as in IOGP
-// guidance note 7-2. It is accurate to less than a millimetre within 1000 km of the central meridian.
+// transverseMercator is the projection of UTM, by Krüger's series to the third power of the third flattening, as in
+// IOGP guidance note 7-2. It is accurate to less than a millimetre within 1000 km of the central meridian.
 func (e ellipsoid) transverseMercator(p params) inverse {
 	n := e.f / (2 - e.f)
 	n2, n3 := n*n, n*n*n
@@ -135,8 +135,8 @@ func (e ellipsoid) conformalConic(p params) inverse {
 	}
 }
 
-// authalic returns Snyder's q, twice the area between the equator and a parallel per radian of longitude, divided by the
-// square of the major axis.
+// authalic returns Snyder's q, twice the area between the equator and a parallel per radian of longitude, divided by
+// the square of the major axis.
 func (e ellipsoid) authalic(phi float64) float64 {
 	ecc, s := e.ecc(), math.Sin(phi)
 	return (1 - ecc*ecc) * (s/(1-ecc*ecc*s*s) + math.Atanh(ecc*s)/ecc)

@@ -49,8 +49,8 @@ func (n *node) num(i int) (float64, bool) {
 	return n.nums[i], true
 }
 
-// FromWKT returns the system that a text in WKT describes: that of a .prj file, or of a GeoPackage. The system is unknown
-// if the text is not one.
+// FromWKT returns the system that a text in WKT describes: that of a .prj file, or of a GeoPackage. The system is
+// unknown if the text is not one.
 func FromWKT(text string) System {
 	if len(text) > maxText {
 		return System{}
@@ -152,7 +152,8 @@ func (p *parser) node(depth int) *node {
 }
 
 // zones are names of ESRI's systems that contain the number of a UTM zone.
-var zones = regexp.MustCompile(`^(WGS_1984|WGS_84|ETRS_1989|ETRS89|NAD_1983|NAD83|GDA_1994|GDA2020)_(?:UTM_Zone|MGA_Zone|/_UTM_zone)_(\d{1,2})([NS]?)$`)
+var zones = regexp.MustCompile(
+	`^(WGS_1984|WGS_84|ETRS_1989|ETRS89|NAD_1983|NAD83|GDA_1994|GDA2020)_(?:UTM_Zone|MGA_Zone|/_UTM_zone)_(\d{1,2})([NS]?)$`)
 
 // codeOf returns the EPSG code of a system, 0 if it has none.
 func codeOf(root *node) int {
@@ -198,12 +199,15 @@ var esriNames = map[string]int{
 	"WGS_1984_World_Mercator": 3395, "ETRS_1989_LAEA": 3035, "ETRS89-extended_/_LAEA_Europe": 3035, "ETRS_1989_LCC": 3034,
 	"MGI_Austria_Lambert": 31287, "MGI_Austria_GK_West": 31254, "MGI_Austria_GK_Central": 31255, "MGI_Austria_GK_East": 31256,
 	"MGI_Austria_GK_M28": 31257, "MGI_Austria_GK_M31": 31258, "MGI_Austria_GK_M34": 31259,
-	"DHDN_3_Degree_Gauss_Zone_2": 31466, "DHDN_3_Degree_Gauss_Zone_3": 31467, "DHDN_3_Degree_Gauss_Zone_4": 31468, "DHDN_3_Degree_Gauss_Zone_5": 31469,
-	"British_National_Grid": 27700, "OSGB_1936_/_British_National_Grid": 27700, "OSGB36_/_British_National_Grid": 27700,
+	"DHDN_3_Degree_Gauss_Zone_2": 31466, "DHDN_3_Degree_Gauss_Zone_3": 31467, "DHDN_3_Degree_Gauss_Zone_4": 31468,
+	"DHDN_3_Degree_Gauss_Zone_5": 31469,
+	"British_National_Grid":      27700, "OSGB_1936_/_British_National_Grid": 27700, "OSGB36_/_British_National_Grid": 27700,
 	"RGF_1993_Lambert_93": 2154, "RGF93_v1_/_Lambert-93": 2154, "RGF93_/_Lambert-93": 2154, "CH1903+_LV95": 2056, "CH1903_LV03": 21781,
-	"RD_New": 28992, "Amersfoort_/_RD_New": 28992, "Belge_Lambert_1972": 31370, "Belge_Lambert_2008": 3812, "ETRS89_/_Belgian_Lambert_2008": 3812,
+	"RD_New": 28992, "Amersfoort_/_RD_New": 28992, "Belge_Lambert_1972": 31370, "Belge_Lambert_2008": 3812,
+	"ETRS89_/_Belgian_Lambert_2008":      3812,
 	"IRENET95_Irish_Transverse_Mercator": 2157, "IRENET95_/_Irish_Transverse_Mercator": 2157, "TM65_Irish_Grid": 29902,
-	"SWEREF99_TM": 3006, "EUREF_FIN_TM35FIN": 3067, "ETRS89_/_TM35FIN(E,N)": 3067, "LKS_1994_Lithuania_TM": 3346, "LKS_1992_Latvia_TM": 3059,
+	"SWEREF99_TM": 3006, "EUREF_FIN_TM35FIN": 3067, "ETRS89_/_TM35FIN(E,N)": 3067, "LKS_1994_Lithuania_TM": 3346,
+	"LKS_1992_Latvia_TM":                 3059,
 	"Estonian_Coordinate_System_of_1997": 3301, "ETRS_1989_Poland_CS92": 2180, "S-JTSK_Krovak_East_North": 5514, "HD_1972_EOV": 23700,
 	"NZGD_2000_New_Zealand_Transverse_Mercator": 2193, "NAD_1983_Contiguous_USA_Albers": 5070, "NAD_1983_Statistics_Canada_Lambert": 3347,
 	"GDA_1994_Australian_Albers": 3577, "ETRS_1989_TM_Baltic_1993": 25884, "Monte_Mario_Italy_1": 3003, "Monte_Mario_Italy_2": 3004,
@@ -212,20 +216,26 @@ var esriNames = map[string]int{
 // datums are those that agree with WGS 84 within a few metres, without blanks and underscores.
 var datums = map[string]bool{
 	"wgs1984": true, "worldgeodeticsystem1984": true, "wgs84": true, "worldgeodeticsystem1984ensemble": true,
-	"etrs1989": true, "europeanterrestrialreferencesystem1989": true, "europeanterrestrialreferencesystem1989ensemble": true, "etrs89": true,
-	"northamerican1983": true, "northamericandatum1983": true, "nad83": true, "northamerican1983csrs": true, "nad83canadianspatialreferencesystem": true,
-	"rgf1993": true, "reseaugeodesiquefrancais1993": true, "gda1994": true, "geocentricdatumofaustralia1994": true, "gda2020": true,
+	"etrs1989": true, "europeanterrestrialreferencesystem1989": true, "europeanterrestrialreferencesystem1989ensemble": true,
+	"etrs89":            true,
+	"northamerican1983": true, "northamericandatum1983": true, "nad83": true, "northamerican1983csrs": true,
+	"nad83canadianspatialreferencesystem": true,
+	"rgf1993":                             true, "reseaugeodesiquefrancais1993": true, "gda1994": true,
+	"geocentricdatumofaustralia1994": true, "gda2020": true,
 	"geocentricdatumofaustralia2020": true, "nzgd2000": true, "newzealandgeodeticdatum2000": true, "sirgas2000": true,
 	"sistemadereferenciageocentricoparalasamericas2000": true, "sistemadereferenciageocentricoparaamericadelsur2000": true,
 	"jgd2000": true, "jgd2011": true, "japanesegeodeticdatum2000": true, "japanesegeodeticdatum2011": true, "china2000": true,
-	"sweref99": true, "eureffin": true, "euref89": true, "irenet1995": true, "irenet95": true, "lks1992": true, "lks1994": true, "lithuania1994": true, "latvia1992": true, "estonia1997": true,
-	"slovenia1996": true, "slovenianationalreferenceframe1996": true, "croatianterrestrialreferencesystem": true, "turef": true, "belgianreferencesystem2008": true,
+	"sweref99": true, "eureffin": true, "euref89": true, "irenet1995": true, "irenet95": true, "lks1992": true, "lks1994": true,
+	"lithuania1994": true, "latvia1992": true, "estonia1997": true,
+	"slovenia1996": true, "slovenianationalreferenceframe1996": true, "croatianterrestrialreferencesystem": true, "turef": true,
+	"belgianreferencesystem2008": true,
 }
 
 // agrees reports whether a geographic system has degrees from Greenwich and a datum that agrees with WGS 84.
 func agrees(geographic *node) bool {
 	datum := geographic.kid("DATUM")
-	name := strings.ToLower(strings.NewReplacer("_", "", " ", "", "-", "", "(", "", ")", "").Replace(strings.TrimPrefix(datum.name(), "D_")))
+	name := strings.ToLower(strings.NewReplacer("_", "", " ", "", "-", "", "(", "", ")",
+		"").Replace(strings.TrimPrefix(datum.name(), "D_")))
 	if !datums[name] {
 		return false
 	}
@@ -282,7 +292,8 @@ func projected(root *node) inverse {
 			more = true // of another projection
 		}
 	}
-	if more || !(p.scale > 0.5 && p.scale < 2) || !(math.Abs(p.lon0) <= 180) || !(math.Abs(p.lat0) <= 90) || !(math.Abs(lat1) < 90) || !(math.Abs(p.lat2) < 90) {
+	if more || !(p.scale > 0.5 && p.scale < 2) || !(math.Abs(p.lon0) <= 180) || !(math.Abs(p.lat0) <= 90) || !(math.Abs(lat1) < 90) ||
+		!(math.Abs(p.lat2) < 90) {
 		return nil
 	}
 	p.lat1 = lat1

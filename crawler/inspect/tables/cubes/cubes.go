@@ -161,7 +161,8 @@ func (c *cube) titled(p *csvprofile.Profile) {
 }
 
 // profile profiles the rows of one cube and appends the table to found.
-func (c *cube) profile(ctx context.Context, found []*csvprofile.Profile, name string, header []string, next func() ([]string, error), o source.Options) ([]*csvprofile.Profile, error) {
+func (c *cube) profile(ctx context.Context, found []*csvprofile.Profile, name string, header []string, next func() ([]string, error),
+	o source.Options) ([]*csvprofile.Profile, error) {
 	p, err := csvprofile.ReadRows(ctx, name, header, next, o.Reading(len(found)))
 	if err != nil || !source.Worthwhile(p) {
 		return found, err

@@ -82,7 +82,8 @@ func TestPCAxisIsReadAsItsCells(t *testing.T) {
 	if len(found) != 1 || found[0].Name != "Births by region, sex and year" || namesOf(found[0]) != "region|region code|sex|year|value" {
 		t.Fatalf("%d tables: %+v", len(found), found)
 	}
-	want := "A; west|01|m|2020|1\nA; west|01|m|2021|2.5\nA; west|01|f|2020|..\nA; west|01|f|2021|-\nB|02|m|2020|-3\nB|02|m|2021|4\nB|02|f|2020|5\nB|02|f|2021|6"
+	want := "A; west|01|m|2020|1\nA; west|01|m|2021|2.5\nA; west|01|f|2020|..\nA; " +
+		"west|01|f|2021|-\nB|02|m|2020|-3\nB|02|m|2021|4\nB|02|f|2020|5\nB|02|f|2021|6"
 	if got := strings.Join(rows[0], "\n"); got != want {
 		t.Errorf("rows:\n%s", got)
 	}
@@ -91,7 +92,8 @@ func TestPCAxisIsReadAsItsCells(t *testing.T) {
 		t.Errorf("value: %+v", value)
 	}
 	h, err := PCAxis(input("text/x-pcaxis", px))
-	if err != nil || h.Title != found[0].Name || h.Updated != "2024-01-31" || h.Source != "Office" || h.Unit != "persons" || len(h.Axes) != 3 || h.Axes[2] != (Axis{"year", 2}) {
+	if err != nil || h.Title != found[0].Name || h.Updated != "2024-01-31" || h.Source != "Office" || h.Unit != "persons" ||
+		len(h.Axes) != 3 || h.Axes[2] != (Axis{"year", 2}) {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
@@ -109,7 +111,8 @@ func TestPCAxisWithKeysHasTheCellsThatAreThere(t *testing.T) {
 func TestAPCAxisFileThatEndsEarlyKeepsItsRows(t *testing.T) {
 	t.Parallel()
 	found, rows := rowsOf(t, pcAxis, input("text/x-pcaxis", strings.Split(px, "\n-3")[0]))
-	if len(found) != 1 || !found[0].Truncated || len(rows[0]) != 4 || !strings.Contains(strings.Join(found[0].Why, " "), "4 of 8 cells are missing") {
+	if len(found) != 1 || !found[0].Truncated || len(rows[0]) != 4 ||
+		!strings.Contains(strings.Join(found[0].Why, " "), "4 of 8 cells are missing") {
 		t.Errorf("%+v", found)
 	}
 }
@@ -121,11 +124,13 @@ const stat2 = `{"version":"2.0","class":"dataset","label":"L","source":"S","upda
 func TestJSONStatIsReadAsItsCells(t *testing.T) {
 	t.Parallel()
 	want := "Austria|AT|2020|1|\nAustria|AT|2021||c\nGermany|DE|2020|3.5|\nGermany|DE|2021|4|"
-	version1 := `{"first":{"value":{"3":4,"0":1,"2":3.5},"label":"L","dimension":{"id":["geo","year"],"size":[2,2],"geo":{"label":"place","category":{"index":["AT","DE"],"label":{"AT":"Austria","DE":"Germany"}}},"year":{"category":{"index":["2020","2021"]}}}}}`
+	version1 := `{"first":{"value":{"3":4,"0":1,"2":3.5},"label":"L","dimension":{"id":["geo","year"],"size":[2,2],"geo":{"label":"place"` +
+		`,"category":{"index":["AT","DE"],"label":{"AT":"Austria","DE":"Germany"}}},"year":{"category":{"index":["2020","2021"]}}}}}`
 	for name, c := range map[string]struct{ text, header, rows string }{
-		"2.0":        {stat2, "place|place code|year|value|status", want},
-		"collection": {`{"version":"2.0","class":"collection","link":{"item":[` + stat2 + `,{"class":"dataset","href":"x"}]}}`, "place|place code|year|value|status", want},
-		"1.0":        {version1, "place|place code|year|value", "Germany|DE|2021|4\nAustria|AT|2020|1\nGermany|DE|2020|3.5"},
+		"2.0": {stat2, "place|place code|year|value|status", want},
+		"collection": {`{"version":"2.0","class":"collection","link":{"item":[` + stat2 + `,{"class":"dataset","href":"x"}]}}`,
+			"place|place code|year|value|status", want},
+		"1.0": {version1, "place|place code|year|value", "Germany|DE|2021|4\nAustria|AT|2020|1\nGermany|DE|2020|3.5"},
 	} {
 		in := input("application/json", c.text)
 		if !IsJSONStat(in) {
@@ -137,11 +142,13 @@ func TestJSONStatIsReadAsItsCells(t *testing.T) {
 		}
 	}
 	found, _ := rowsOf(t, JSONStat, input("application/json", stat2))
-	if p := found[0]; strings.Join(p.Columns[0].Titles, "") != "geo" || p.Columns[2].Datatype != "gYear" || p.Columns[3].Datatype != "decimal" {
+	if p := found[0]; strings.Join(p.Columns[0].Titles, "") != "geo" || p.Columns[2].Datatype != "gYear" ||
+		p.Columns[3].Datatype != "decimal" {
 		t.Errorf("columns: %+v", p.Columns)
 	}
 	h, n, err := JSONStatHead(input("application/json", stat2))
-	if err != nil || n != 1 || h.Title != "L" || h.Source != "S" || h.Updated != "2024-01-31" || len(h.Axes) != 2 || h.Axes[0] != (Axis{"place", 2}) {
+	if err != nil || n != 1 || h.Title != "L" || h.Source != "S" || h.Updated != "2024-01-31" || len(h.Axes) != 2 ||
+		h.Axes[0] != (Axis{"place", 2}) {
 		t.Errorf("%+v %d %v", h, n, err)
 	}
 }
@@ -149,14 +156,16 @@ func TestJSONStatIsReadAsItsCells(t *testing.T) {
 func TestOtherJSONIsNotJSONStat(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		`{"value":[{"name":"x","n":1},{"name":"y","n":2}]}`, `[{"dimension":1,"value":2}]`, `{"a":{"b":{"dimension":1,"value":2}}}`, `{"class":"dataset","id":[]}`, `"x"`, `{`, ``,
+		`{"value":[{"name":"x","n":1},{"name":"y","n":2}]}`, `[{"dimension":1,"value":2}]`, `{"a":{"b":{"dimension":1,"value":2}}}`,
+		`{"class":"dataset","id":[]}`, `"x"`, `{`, ``,
 		`{"items":[{"dimension":"a","value":1},{"dimension":"b","value":2}]}`,
 	} {
 		if IsJSONStat(input("application/json", text)) {
 			t.Errorf("JSON-stat: %s", text)
 		}
 	}
-	late := `{"x":{"value":[` + strings.Repeat("1,", statHead) + `1],"dimension":{"id":["a"],"size":[1],"a":{"category":{"label":{"k":"v"}}}}}}`
+	late := `{"x":{"value":[` + strings.Repeat("1,", statHead) +
+		`1],"dimension":{"id":["a"],"size":[1],"a":{"category":{"label":{"k":"v"}}}}}}`
 	if !IsJSONStat(input("application/json", late)) {
 		t.Error("dimensions behind the values are not found")
 	}
@@ -165,11 +174,14 @@ func TestOtherJSONIsNotJSONStat(t *testing.T) {
 func TestWrongJSONStatIsAnError(t *testing.T) {
 	t.Parallel()
 	for _, change := range [][2]string{
-		{`"size":[2,2]`, `"size":[2]`}, {`"size":[2,2]`, `"size":[2000000000,2000000000]`}, {`"size":[2,2]`, `"size":[-1,2]`}, {`"DE":1}`, `"DE":7}`},
-		{`["2020","2021"]`, `["2020"]`}, {`[1,null,3.5,4]`, `7`}, {`"dimension":{`, `"dimension":{"size":["x"],`}, {`"size":[2,2]`, `"size":[2,1000000]`},
+		{`"size":[2,2]`, `"size":[2]`}, {`"size":[2,2]`, `"size":[2000000000,2000000000]`}, {`"size":[2,2]`, `"size":[-1,2]`},
+		{`"DE":1}`, `"DE":7}`},
+		{`["2020","2021"]`, `["2020"]`}, {`[1,null,3.5,4]`, `7`}, {`"dimension":{`, `"dimension":{"size":["x"],`},
+		{`"size":[2,2]`, `"size":[2,1000000]`},
 	} {
 		text := strings.Replace(stat2, change[0], change[1], 1)
-		if found, err := JSONStat(t.Context(), input("application/json", text), source.Options{}.WithDefaults()); !errors.Is(err, source.ErrFormat) || len(found) > 0 {
+		if found, err := JSONStat(t.Context(), input("application/json", text), source.Options{}.WithDefaults()); !errors.Is(err,
+			source.ErrFormat) || len(found) > 0 {
 			t.Errorf("%s: %v, %v", change[1], found, err)
 		}
 	}
@@ -215,23 +227,28 @@ const sdmxParts1 = `"dimensions":{"dataSet":[{"id":"FREQ","name":"Frequency","va
 
 func TestSDMXInJSONIsReadAsItsObservations(t *testing.T) {
 	t.Parallel()
-	sets := `"dataSets":[{"action":"I","links":[{"a":{"b":1}}],"series":{"0":{"attributes":[1],"observations":{"0":[1.5,0],"1":[1.6,null]}},"1":{"annotations":[],"observations":{"0":[40,0]},"attributes":[0]}}}]`
+	sets := `"dataSets":[{"action":"I","links":[{"a":{"b":1}}],"series":{"0":{"attributes":[1],"observations":{"0":[1.5,0],"1":[1.6,null]` +
+		`}},"1":{"annotations":[],"observations":{"0":[40,0]},"attributes":[0]}}}]`
 	want := "Daily|D|dollar|NZD|2013-01-18|1.5|t1|Normal\nDaily|D|dollar|NZD|2013-01-21|1.6|t1|\nDaily|D|rouble|RUB|2013-01-18|40||Normal"
 	for name, text := range map[string]string{
 		"draft": `{"header":{"prepared":"2024-01-31","sender":{"id":"ECB"}},` + sets + `,"structure":{` + sdmxParts1 + `}}`,
 		"1.0":   `{"meta":{"prepared":"2024-01-31","sender":{"id":"ECB"}},"data":{"structure":{` + sdmxParts1 + `},` + sets + `}}`,
-		"2.0":   `{"meta":{"prepared":"2024-01-31","sender":{"id":"ECB"}},"data":{` + sets + `,"structures":[{"dataSets":[0],` + sdmxParts1 + `}]}}`,
+		"2.0": `{"meta":{"prepared":"2024-01-31","sender":{"id":"ECB"}},"data":{` + sets + `,"structures":[{"dataSets":[0],` +
+			sdmxParts1 + `}]}}`,
 	} {
 		in := input("application/vnd.sdmx.data+json", text)
 		found, rows := rowsOf(t, sdmxJSON, in)
-		if len(found) != 1 || namesOf(found[0]) != "Frequency|Frequency code|Currency|Currency code|TIME_PERIOD|OBS_VALUE|TITLE|STATUS" || strings.Join(rows[0], "\n") != want {
+		if len(found) != 1 || namesOf(found[0]) != "Frequency|Frequency code|Currency|Currency code|TIME_PERIOD|OBS_VALUE|TITLE|STATUS" ||
+			strings.Join(rows[0], "\n") != want {
 			t.Errorf("%s: %s\n%s", name, namesOf(found[0]), strings.Join(rows[0], "\n"))
 		}
 		if h, err := SDMXJSON(in); err != nil || h.Source != "ECB" || h.Updated != "2024-01-31" || len(h.Axes) != 3 {
 			t.Errorf("%s: %+v %v", name, h, err)
 		}
 	}
-	flat := `{"structure":{` + strings.Replace(strings.Replace(sdmxParts1, `"series":[{"id":"CUR"`, `"series":[],"observation":[{"id":"CUR"`, 1), "}],\n\"observation\":[", "},", 1) +
+	flat := `{"structure":{` +
+		strings.Replace(strings.Replace(sdmxParts1, `"series":[{"id":"CUR"`, `"series":[],"observation":[{"id":"CUR"`, 1),
+			"}],\n\"observation\":[", "},", 1) +
 		`},"dataSets":[{"observations":{"0:0":[1.5,0,0],"1:1":[40]}}]}`
 	_, rows := rowsOf(t, sdmxJSON, input("", flat))
 	if len(rows) != 1 || len(rows[0]) != 2 || !strings.HasPrefix(rows[0][1], "Daily|D|rouble|RUB|2013-01-21|40|") {
@@ -255,7 +272,8 @@ func TestFilesOfOffices(t *testing.T) {
 	}
 	in := open("oecd-canada.json")
 	found, rows = rowsOf(t, JSONStat, in)
-	if !IsJSONStat(in) || len(found) != 2 || len(rows[0]) != 432 || len(rows[1]) != 120 || rows[0][0] != "unemployment rate|UNR|Australia|AU|2003|5.943826289|" {
+	if !IsJSONStat(in) || len(found) != 2 || len(rows[0]) != 432 || len(rows[1]) != 120 ||
+		rows[0][0] != "unemployment rate|UNR|Australia|AU|2003|5.943826289|" {
 		t.Errorf("oecd-canada.json: %d tables, %d and %d rows, %s", len(found), len(rows[0]), len(rows[1]), rows[0][0])
 	}
 }
@@ -268,7 +286,8 @@ func TestDamagedFiles(t *testing.T) {
 		text string
 	}{
 		"px": {pcAxis, px}, "stat": {JSONStat, stat2}, "generic": {sdmxML, sdmxGeneric}, "specific": {sdmxML, sdmxSpecific},
-		"json": {sdmxJSON, `{"dataSets":[{"series":{"0":{"observations":{"0":[1.5,0],"1":[1.6,null]}}}}],"structure":{` + sdmxParts1 + `}}`},
+		"json": {
+			sdmxJSON, `{"dataSets":[{"series":{"0":{"observations":{"0":[1.5,0],"1":[1.6,null]}}}}],"structure":{` + sdmxParts1 + `}}`},
 	} {
 		try := func(what, text string) {
 			o := source.Options{MaxBytes: 1 << 20}.WithDefaults()
@@ -294,7 +313,8 @@ func TestDamagedFiles(t *testing.T) {
 }
 
 func FuzzCubes(f *testing.F) {
-	for i, s := range []string{px, stat2, sdmxGeneric, sdmxSpecific, `{"dataSets":[{"observations":{"0":[1]}}],"structure":{` + sdmxParts1 + `}}`} {
+	for i, s := range []string{px, stat2, sdmxGeneric, sdmxSpecific,
+		`{"dataSets":[{"observations":{"0":[1]}}],"structure":{` + sdmxParts1 + `}}`} {
 		f.Add(byte(i), []byte(s))
 	}
 	f.Fuzz(func(t *testing.T, kind byte, raw []byte) {

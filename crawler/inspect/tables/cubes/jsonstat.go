@@ -300,7 +300,8 @@ func (d *category) codes(size int) ([]string, error) {
 }
 
 // read profiles the cells of a data set: all those that have a value or stand in a list of values.
-func (s *dataset) read(ctx context.Context, c *cube, found []*csvprofile.Profile, name string, o source.Options) ([]*csvprofile.Profile, error) {
+func (s *dataset) read(ctx context.Context, c *cube, found []*csvprofile.Profile, name string, o source.Options) ([]*csvprofile.Profile,
+	error) {
 	total, err := c.cells()
 	if err != nil {
 		return found, err

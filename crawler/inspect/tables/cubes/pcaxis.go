@@ -15,7 +15,8 @@ import (
 )
 
 // A PC-Axis file (PX file format specification 2013, Statistics Sweden) has keywords with values, each ended by a
-// semicolon, and last DATA with the cells of the cube: the variables of STUB, then those of HEADING, the last one fastest.
+// semicolon, and last DATA with the cells of the cube: the variables of STUB, then those of HEADING, the last one
+// fastest.
 
 // pxFile is what precedes the cells.
 type pxFile struct {
@@ -53,7 +54,8 @@ func PCAxis(in source.Input) (Head, error) {
 	if err != nil {
 		return Head{}, err
 	}
-	h := Head{Title: px.first("TITLE", "DESCRIPTION", "CONTENTS"), Source: px.first("SOURCE", "CONTACT"), Language: px.first("LANGUAGE"), Unit: px.first("UNITS")}
+	h := Head{Title: px.first("TITLE", "DESCRIPTION", "CONTENTS"), Source: px.first("SOURCE", "CONTACT"), Language: px.first("LANGUAGE"),
+		Unit: px.first("UNITS")}
 	h.Updated = px.first("LAST-UPDATED", "CREATION-DATE")
 	if len(h.Updated) >= 8 && strings.Trim(h.Updated[:8], "0123456789") == "" { // CCYYMMDD hh:mm
 		h.Updated = h.Updated[:4] + "-" + h.Updated[4:6] + "-" + h.Updated[6:8]

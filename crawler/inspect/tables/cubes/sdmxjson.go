@@ -215,7 +215,8 @@ func newSDMXWalk(s *sdmxStructure) *sdmxWalk {
 }
 
 // read profiles the observations of a data set.
-func (w *sdmxWalk) read(ctx context.Context, raw json.RawMessage, found []*csvprofile.Profile, name string, o source.Options) ([]*csvprofile.Profile, error) {
+func (w *sdmxWalk) read(ctx context.Context, raw json.RawMessage, found []*csvprofile.Profile, name string,
+	o source.Options) ([]*csvprofile.Profile, error) {
 	header := w.header("OBS_VALUE")
 	for i := range w.attributes {
 		header = append(header, w.attributes[i].title())

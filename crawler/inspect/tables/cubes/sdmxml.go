@@ -191,7 +191,8 @@ func (r *sdmxReader) start(t xml.StartElement) {
 			r.series.set(name, attr(t, "value"))
 		}
 	default:
-		if local == "Group" || strings.HasSuffix(local, "Group") && len(r.at) > 1 && r.at[len(r.at)-2] == "DataSet" { // a group's type in version 2.0
+		if local == "Group" || strings.HasSuffix(local, "Group") && len(r.at) > 1 && r.at[len(r.at)-2] == "DataSet" {
+			// a group's type in version 2.0
 			r.group.clear()
 			r.groupKey.clear()
 			r.group.attrs(t)

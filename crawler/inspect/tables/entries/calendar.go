@@ -92,7 +92,8 @@ func propertyOf(line string) (p property) {
 func (p property) text() string {
 	switch p.name {
 	case "DTSTART", "DTEND", "DTSTAMP", "DUE", "CREATED", "LAST-MODIFIED", "COMPLETED", "RECURRENCE-ID":
-		for in, out := range map[string]string{"20060102T150405Z": "2006-01-02T15:04:05Z", "20060102T150405": "2006-01-02T15:04:05", "20060102": "2006-01-02"} {
+		for in, out := range map[string]string{"20060102T150405Z": "2006-01-02T15:04:05Z", "20060102T150405": "2006-01-02T15:04:05",
+			"20060102": "2006-01-02"} {
 			if at, err := time.Parse(in, p.value); err == nil {
 				return at.Format(out)
 			}

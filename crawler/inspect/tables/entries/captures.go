@@ -21,35 +21,36 @@ const maxField = 8 << 10
 func captures(ctx context.Context, in source.Input, o source.Options) ([]*csvprofile.Profile, error) {
 	r := warc.NewReader(io.NewSectionReader(in.Body, 0, in.Size), warc.Limits{})
 	n := int64(0)
-	p, err := csvprofile.ReadRows(ctx, "records", []string{"type", "target URI", "date", "status", "media type", "length", "payload digest", "record id"}, func() ([]string, error) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		rec, err := r.Next()
-		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				err = fmt.Errorf("%w: after %d records: %v", source.ErrFormat, n, err)
+	p, err := csvprofile.ReadRows(ctx, "records",
+		[]string{"type", "target URI", "date", "status", "media type", "length", "payload digest", "record id"}, func() ([]string, error) {
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
-			return nil, err
-		}
-		n++
-		date := ""
-		if at, err := rec.Date(); err == nil {
-			date = at.UTC().Format("2006-01-02T15:04:05.999999999Z")
-		}
-		media := rec.Header.Get("Content-Type")
-		status := ""
-		if strings.HasPrefix(strings.ToLower(media), "application/http") && (rec.Type == "response" || rec.Type == "revisit") {
-			if m, _, err := warc.ReadMessage(rec.Block); err == nil {
-				status, media = statusOf(m), m.Header.Get("Content-Type")
+			rec, err := r.Next()
+			if err != nil {
+				if !errors.Is(err, io.EOF) {
+					err = fmt.Errorf("%w: after %d records: %v", source.ErrFormat, n, err)
+				}
+				return nil, err
 			}
-		}
-		media, _, _ = strings.Cut(media, ";")
-		return []string{
-			short(rec.Type), short(rec.URI()), date, status, short(strings.ToLower(strings.TrimSpace(media))),
-			strconv.FormatInt(rec.ContentLength, 10), short(rec.Header.Get("WARC-Payload-Digest")), short(strings.Trim(rec.ID(), "<>")),
-		}, nil
-	}, o.Reading(0))
+			n++
+			date := ""
+			if at, err := rec.Date(); err == nil {
+				date = at.UTC().Format("2006-01-02T15:04:05.999999999Z")
+			}
+			media := rec.Header.Get("Content-Type")
+			status := ""
+			if strings.HasPrefix(strings.ToLower(media), "application/http") && (rec.Type == "response" || rec.Type == "revisit") {
+				if m, _, err := warc.ReadMessage(rec.Block); err == nil {
+					status, media = statusOf(m), m.Header.Get("Content-Type")
+				}
+			}
+			media, _, _ = strings.Cut(media, ";")
+			return []string{
+				short(rec.Type), short(rec.URI()), date, status, short(strings.ToLower(strings.TrimSpace(media))),
+				strconv.FormatInt(rec.ContentLength, 10), short(rec.Header.Get("WARC-Payload-Digest")), short(strings.Trim(rec.ID(), "<>")),
+			}, nil
+		}, o.Reading(0))
 	if err != nil || !source.Worthwhile(p) {
 		return nil, err
 	}

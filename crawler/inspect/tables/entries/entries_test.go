@@ -12,8 +12,11 @@ import (
 	"odarchive/crawler/inspect/tables/source/sourcetest"
 )
 
-const ics = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//X//EN\r\nX-WR-CALNAME:Termine\\, alle\r\nBEGIN:VTIMEZONE\r\nTZID:Europe/Vienna\r\nEND:VTIMEZONE\r\n" +
-	"BEGIN:VEVENT\r\nUID:1\r\nDTSTART;TZID=\"Europe/Vienna: x\":20240131T120000\r\nDTEND:20240131T130000Z\r\nSUMMARY:A long\r\n  line\\nand more\r\nATTENDEE:mailto:a\r\nATTENDEE:mailto:b\r\nBEGIN:VALARM\r\nTRIGGER:-PT1H\r\nSUMMARY:no\r\nEND:VALARM\r\nEND:VEVENT\r\n" +
+const ics = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//X//EN\r\nX-WR-CALNAME:Termine\\, " +
+	"alle\r\nBEGIN:VTIMEZONE\r\nTZID:Europe/Vienna\r\nEND:VTIMEZONE\r\n" +
+	"BEGIN:VEVENT\r\nUID:1\r\nDTSTART;TZID=\"Europe/Vienna: x\":20240131T120000\r\nDTEND:20240131T130000Z\r\nSUMMARY:A long\r\n  " +
+	"line\\nand " +
+	"more\r\nATTENDEE:mailto:a\r\nATTENDEE:mailto:b\r\nBEGIN:VALARM\r\nTRIGGER:-PT1H\r\nSUMMARY:no\r\nEND:VALARM\r\nEND:VEVENT\r\n" +
 	"BEGIN:VTODO\r\nUID:2\r\nDUE;VALUE=DATE:20240201\r\nSUMMARY:\r\nEND:VTODO\r\nEND:VCALENDAR\r\n"
 
 func TestCalendars(t *testing.T) {
@@ -23,10 +26,12 @@ func TestCalendars(t *testing.T) {
 	if len(tables) != 1 || len(tables[0].Cells) != 2 {
 		t.Fatalf("%+v", tables)
 	}
-	if got := strings.Join(tables[0].Cells[0], "|"); got != "event|1|2024-01-31T12:00:00|2024-01-31T13:00:00Z|A long line\nand more|mailto:a; mailto:b" {
+	if got := strings.Join(tables[0].Cells[0],
+		"|"); got != "event|1|2024-01-31T12:00:00|2024-01-31T13:00:00Z|A long line\nand more|mailto:a; mailto:b" {
 		t.Errorf("%s", got)
 	}
-	if got := strings.Join(tables[0].Cells[1], "|"); got != "todo|2|||||2024-02-01" || tables[0].Columns[6].Name != "due" || tables[0].Columns[6].Datatype != "date" {
+	if got := strings.Join(tables[0].Cells[1], "|"); got != "todo|2|||||2024-02-01" || tables[0].Columns[6].Name != "due" ||
+		tables[0].Columns[6].Datatype != "date" {
 		t.Errorf("%s, %+v", got, tables[0].Columns)
 	}
 	if name, _, software := CalendarHead(in); name != "Termine, alle" || software != "-//X//EN" {
@@ -47,8 +52,12 @@ func archive(packed bool) []byte {
 		z.Write([]byte(text))
 		z.Close()
 	}
-	record("WARC-Type: warcinfo\r\nWARC-Date: 2024-01-31T12:00:00Z\r\nWARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/warc-fields\r\n", "software: x\r\n")
-	record("WARC-Type: response\r\nWARC-Date: 2024-01-31T12:00:01Z\r\nWARC-Record-ID: <urn:uuid:2>\r\nWARC-Target-URI: http://a.example/x\r\nContent-Type: application/http;msgtype=response\r\nWARC-Payload-Digest: sha1:AB\r\n",
+	record(
+		"WARC-Type: warcinfo\r\nWARC-Date: 2024-01-31T12:00:00Z\r\nWARC-Record-ID: <urn:uuid:1>\r\nContent-Type: "+
+			"application/warc-fields\r\n", "software: x\r\n")
+	record(
+		"WARC-Type: response\r\nWARC-Date: 2024-01-31T12:00:01Z\r\nWARC-Record-ID: <urn:uuid:2>\r\nWARC-Target-URI: "+
+			"http://a.example/x\r\nContent-Type: application/http;msgtype=response\r\nWARC-Payload-Digest: sha1:AB\r\n",
 		"HTTP/1.1 404 Not Found\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>")
 	return out.Bytes()
 }
@@ -60,7 +69,8 @@ func TestWebArchives(t *testing.T) {
 		if len(tables) != 1 || len(tables[0].Cells) != 2 {
 			t.Fatalf("%+v", tables)
 		}
-		if got := strings.Join(tables[0].Cells[1], "|"); got != "response|http://a.example/x|2024-01-31T12:00:01Z|404|text/html|69|sha1:AB|urn:uuid:2" {
+		if got := strings.Join(tables[0].Cells[1],
+			"|"); got != "response|http://a.example/x|2024-01-31T12:00:01Z|404|text/html|69|sha1:AB|urn:uuid:2" {
 			t.Errorf("%s", got)
 		}
 		if got := strings.Join(tables[0].Cells[0], "|"); got != "warcinfo||2024-01-31T12:00:00Z||application/warc-fields|13||urn:uuid:1" {
@@ -76,7 +86,8 @@ func TestDamagedEntries(t *testing.T) {
 		raw  []byte
 	}{"calendar": {calendar, []byte(ics)}, "warc": {captures, archive(false)}, "warc.gz": {captures, archive(true)}} {
 		try := func(what string, raw []byte) {
-			if _, err := c.read(t.Context(), sourcetest.Input("", raw), source.Options{}.WithDefaults()); err != nil && !errors.Is(err, source.ErrFormat) {
+			if _, err := c.read(t.Context(), sourcetest.Input("", raw), source.Options{}.WithDefaults()); err != nil &&
+				!errors.Is(err, source.ErrFormat) {
 				t.Errorf("%s %s: %v", name, what, err)
 			}
 		}

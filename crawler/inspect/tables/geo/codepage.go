@@ -14,16 +14,18 @@ var codePages = map[byte]string{
 	0x0d: "ibm437", 0x0e: "ibm850", 0x0f: "ibm437", 0x10: "ibm850", 0x11: "ibm437", 0x12: "ibm850", 0x13: "cp932", 0x14: "ibm850",
 	0x15: "ibm437", 0x16: "ibm850", 0x17: "ibm865", 0x18: "ibm437", 0x19: "ibm437", 0x1a: "ibm850", 0x1b: "ibm437", 0x1c: "ibm863",
 	0x1d: "ibm850", 0x1f: "ibm852", 0x22: "ibm852", 0x23: "ibm852", 0x24: "ibm860", 0x25: "ibm850", 0x26: "ibm866", 0x37: "ibm850",
-	0x40: "ibm852", 0x4d: "gbk", 0x4e: "cp949", 0x4f: "big5", 0x50: "cp874", 0x57: "windows-1252", 0x58: "windows-1252", 0x59: "windows-1252",
+	0x40: "ibm852", 0x4d: "gbk", 0x4e: "cp949", 0x4f: "big5", 0x50: "cp874", 0x57: "windows-1252", 0x58: "windows-1252",
+	0x59: "windows-1252",
 	0x64: "ibm852", 0x65: "ibm866", 0x66: "ibm865", 0x6c: "ibm863", 0x78: "big5", 0x79: "cp949", 0x7a: "gbk", 0x7b: "cp932", 0x7c: "cp874",
-	0x87: "ibm852", 0x96: "maccyrillic", 0xc8: "windows-1250", 0xc9: "windows-1251", 0xca: "windows-1254", 0xcb: "windows-1253", 0xcc: "windows-1257",
+	0x87: "ibm852", 0x96: "maccyrillic", 0xc8: "windows-1250", 0xc9: "windows-1251", 0xca: "windows-1254", 0xcb: "windows-1253",
+	0xcc: "windows-1257",
 }
 
 // sampled is how many records are looked at to find the encoding.
 const sampled = 4000
 
-// chooseEncoding sets the encoding of texts: UTF-8 if they are, which few texts in other encodings are by chance, or else
-// that of the .cpg file, of the header, or the one that the texts look like.
+// chooseEncoding sets the encoding of texts: UTF-8 if they are, which few texts in other encodings are by chance, or
+// else that of the .cpg file, of the header, or the one that the texts look like.
 func (d *dbf) chooseEncoding(stated string) {
 	var seen bytes.Buffer
 	foreign, isUTF8 := false, true

@@ -272,8 +272,8 @@ func trimRight(b []byte) []byte {
 	return b
 }
 
-// number returns a number without padding: leading zeros, and zeros at the end of a fraction. Asterisks, which mean that
-// the number was too long for its field, are no value.
+// number returns a number without padding: leading zeros, and zeros at the end of a fraction. Asterisks, which mean
+// that the number was too long for its field, are no value.
 func number(s string) string {
 	s = strings.TrimPrefix(strings.TrimSpace(strings.ReplaceAll(s, ",", ".")), "+")
 	if s == "" || s[0] == '*' {

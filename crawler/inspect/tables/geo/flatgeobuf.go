@@ -249,10 +249,11 @@ func geobufNumber(t int, b []byte) string {
 var errTooMany = errors.New("a geometry has too many parts")
 
 // geobufWords are the words of geometries by their types.
-var geobufWords = [...]string{1: "POINT", 2: "LINESTRING", 3: "POLYGON", 4: "MULTIPOINT", 5: "MULTILINESTRING", 6: "MULTIPOLYGON", 7: "GEOMETRYCOLLECTION"}
+var geobufWords = [...]string{1: "POINT", 2: "LINESTRING", 3: "POLYGON", 4: "MULTIPOINT", 5: "MULTILINESTRING", 6: "MULTIPOLYGON",
+	7: "GEOMETRYCOLLECTION"}
 
-// figure reads a geometry, of the type that the header states if its own is 0. The figure has no word if the type is one of
-// curves and surfaces, which are left out.
+// figure reads a geometry, of the type that the header states if its own is 0. The figure has no word if the type is
+// one of curves and surfaces, which are left out.
 func (g *geobuf) figure(n node, kind byte, depth int, left *int) (f figure, err error) {
 	if depth > 8 {
 		return f, errTooMany

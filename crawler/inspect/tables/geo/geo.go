@@ -1,7 +1,8 @@
-// Package geo reads the tables of geographic formats: shapefiles and their dBASE tables, KML, GPX, GML, TopoJSON and FlatGeobuf.
+// Package geo reads the tables of geographic formats: shapefiles and their dBASE tables, KML, GPX, GML, TopoJSON and
+// FlatGeobuf.
 //
-// Each feature is a row, its geometry a column of WKT. All readers follow the published descriptions of their formats, are
-// bounded by the sizes of their files, and keep what they have read before damage.
+// Each feature is a row, its geometry a column of WKT. All readers follow the published descriptions of their formats,
+// are bounded by the sizes of their files, and keep what they have read before damage.
 package geo
 
 import (

@@ -78,7 +78,8 @@ func TestShapefiles(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for column, want := range map[string]string{
-		"name": "[Innsbruck Wien Žižkov, ö Graz]", "pop": "[131059 1982097  298479]", "share": "[0.25 -1.5 3.0 0.001]", "founded": "[1180-01-01 1221-10-18  1128-02-20]",
+		"name": "[Innsbruck Wien Žižkov, ö Graz]", "pop": "[131059 1982097  298479]", "share": "[0.25 -1.5 3.0 0.001]",
+		"founded":  "[1180-01-01 1221-10-18  1128-02-20]",
 		"geometry": "[POINT(11.39454 47.26266) POINT(16.37208 48.20849)  POINT(15.43951 47.07071)]",
 	} {
 		if got := fmt.Sprint(places.Column(column)); got != want {
@@ -162,10 +163,11 @@ func TestKML(t *testing.T) {
 		`<Point><coordinates>1,2,3.5</coordinates></Point>`: "POINT Z(1 2 3.5)",
 		`<Point><coordinates>x</coordinates></Point>`:       "",
 		`<Point/>`: "",
-		`<LineString><coordinates>1,2 3,4,5 6,7</coordinates></LineString>`:                                                                       "LINESTRING(1 2, 3 4, 6 7)",
-		`<MultiGeometry><Point><coordinates>1,2</coordinates></Point><Point><coordinates>3,4</coordinates></Point></MultiGeometry>`:               "MULTIPOINT((1 2), (3 4))",
-		`<MultiGeometry><Point><coordinates>1,2</coordinates></Point><LineString><coordinates>3,4 5,6</coordinates></LineString></MultiGeometry>`: "GEOMETRYCOLLECTION(POINT(1 2), LINESTRING(3 4, 5 6))",
-		`<gx:Track><when>2024-01-01</when><gx:coord>1 2 0</gx:coord><gx:coord>3 4 0</gx:coord></gx:Track>`:                                        "LINESTRING(1 2, 3 4)",
+		`<LineString><coordinates>1,2 3,4,5 6,7</coordinates></LineString>`:                                                         "LINESTRING(1 2, 3 4, 6 7)",
+		`<MultiGeometry><Point><coordinates>1,2</coordinates></Point><Point><coordinates>3,4</coordinates></Point></MultiGeometry>`: "MULTIPOINT((1 2), (3 4))",
+		`<MultiGeometry><Point><coordinates>1,2</coordinates></Point><LineString><coordinates>3,4 ` +
+			`5,6</coordinates></LineString></MultiGeometry>`: "GEOMETRYCOLLECTION(POINT(1 2), LINESTRING(3 4, 5 6))",
+		`<gx:Track><when>2024-01-01</when><gx:coord>1 2 0</gx:coord><gx:coord>3 4 0</gx:coord></gx:Track>`: "LINESTRING(1 2, 3 4)",
 	} {
 		text := `<kml><Placemark><name>x</name>` + body + `</Placemark></kml>`
 		table := sourcetest.Read(t, kmlFile, sourcetest.Input("", []byte(text)))[0]
@@ -173,7 +175,8 @@ func TestKML(t *testing.T) {
 			t.Errorf("%s\nis   %s\nwant %s", body, got, want)
 		}
 	}
-	projected := sourcetest.Read(t, kmlFile, sourcetest.Input("", []byte(`<kml><Placemark><Point><coordinates>400000,300000</coordinates></Point></Placemark></kml>`)))[0]
+	projected := sourcetest.Read(t, kmlFile,
+		sourcetest.Input("", []byte(`<kml><Placemark><Point><coordinates>400000,300000</coordinates></Point></Placemark></kml>`)))[0]
 	if got := facts(projected); got != "geometry . [{Point 1}] 1 nowhere" {
 		t.Error(got)
 	}
@@ -186,12 +189,15 @@ func TestGPX(t *testing.T) {
 	for _, table := range tables {
 		got = append(got, table.Name+" "+facts(table))
 	}
-	want := []string{"waypoints geometry CRS84 [{Point 1}] 1 [11.390 47.260 11.390 47.260]", "routes geometry CRS84 [{LineString 1}] 1 [11.000 47.000 11.500 47.500]",
-		"tracks geometry CRS84 [{MultiLineString 2}] 2 [10.100 46.100 11.300 47.300]", "track_points geometry CRS84 [{Point 5}] 5 [10.100 46.100 11.300 47.300]"}
+	want := []string{"waypoints geometry CRS84 [{Point 1}] 1 [11.390 47.260 11.390 47.260]",
+		"routes geometry CRS84 [{LineString 1}] 1 [11.000 47.000 11.500 47.500]",
+		"tracks geometry CRS84 [{MultiLineString 2}] 2 [10.100 46.100 11.300 47.300]",
+		"track_points geometry CRS84 [{Point 5}] 5 [10.100 46.100 11.300 47.300]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if got := fmt.Sprint(tables[3].Cells); got != "[[1 1 600.5 2024-05-06T07:08:09Z 90 POINT(11.1 47.1)] [1 1 601 2024-05-06T07:09:09Z  POINT(11.2 47.2)] "+
+	if got := fmt.Sprint(
+		tables[3].Cells); got != "[[1 1 600.5 2024-05-06T07:08:09Z 90 POINT(11.1 47.1)] [1 1 601 2024-05-06T07:09:09Z  POINT(11.2 47.2)] "+
 		"[1 2    POINT(11.3 47.3)] [2 1    POINT(10.1 46.1)] [2 1    POINT(10.2 46.2)]]" {
 		t.Error(got)
 	}
@@ -218,8 +224,10 @@ func TestTopoJSON(t *testing.T) {
 	for range 100_000 {
 		uses.WriteString(",0")
 	}
-	bomb := `{"type":"Topology","objects":{"a":{"type":"LineString","arcs":[0` + uses.String() + `]}},"arcs":[[[0,0]` + arcs.String() + `]]}`
-	if found, err := topology(t.Context(), sourcetest.Input("", []byte(bomb)), source.Options{}.WithDefaults()); len(found) != 0 || err != nil {
+	bomb := `{"type":"Topology","objects":{"a":{"type":"LineString","arcs":[0` + uses.String() + `]}},"arcs":[[[0,0]` + arcs.String() +
+		`]]}`
+	if found, err := topology(t.Context(), sourcetest.Input("", []byte(bomb)), source.Options{}.WithDefaults()); len(found) != 0 ||
+		err != nil {
 		t.Error(len(found), err)
 	}
 }
@@ -230,7 +238,8 @@ func TestFlatGeobuf(t *testing.T) {
 	if got, want := facts(places), "geometry 4326 "+placesFacts; got != want || places.Name != "places" {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := fmt.Sprint(places.Column("name"), places.Column("pop"), places.Column("share")); got != "[Innsbruck Wien Graz] [131059 1982097 298479] [0.25 -1.5 0.001]" {
+	if got := fmt.Sprint(places.Column("name"), places.Column("pop"),
+		places.Column("share")); got != "[Innsbruck Wien Graz] [131059 1982097 298479] [0.25 -1.5 0.001]" {
 		t.Error(got)
 	}
 	areas := one(t, "areas.fgb", "application/vnd.flatgeobuf") // with an index, which orders the features
@@ -271,9 +280,12 @@ func TestDBF(t *testing.T) {
 		data []byte
 		want string
 	}{
-		{table(3, 0, []string{"NAME C 6", "N N 5 1", "OK L 1", "DAY D 8"}, " Graz   0.50T20240506", "*gone   1.00F20240506", " Wien  *****?        "), "[[Graz 0.5 true 2024-05-06] [Wien   ]]"},
+		{
+			table(3, 0, []string{"NAME C 6", "N N 5 1", "OK L 1", "DAY D 8"}, " Graz   0.50T20240506", "*gone   1.00F20240506",
+				" Wien  *****?        "), "[[Graz 0.5 true 2024-05-06] [Wien   ]]"},
 		{table(3, 0xc9, []string{"NAME C 6"}, " \xcc\xee\xf1\xea\xe2\xe0", " abc   "), "[[Москва] [abc]]"},
-		{table(3, 0x57, []string{"NAME C 6"}, " Graz\xc3\xb6", " \xc3\xa4bcd\xc3"), "[[Grazö] [äbcd\ufffd]]"}, // UTF-8, whatever the header says
+		// UTF-8, whatever the header says
+		{table(3, 0x57, []string{"NAME C 6"}, " Graz\xc3\xb6", " \xc3\xa4bcd\xc3"), "[[Grazö] [äbcd\ufffd]]"},
 		{table(3, 1, []string{"NAME C 3"}, " \x81ab", " \x84  "), "[[üab] [ä]]"},
 		{table(0x30, 3, []string{"I I 4", "D B 8", "M Y 8", "T T 8", "V V 5 0 2", "_NullFlags 0 1 0 5"},
 			" \xfe\xff\xff\xff"+double+"\x10\x27\x00\x00\x00\x00\x00\x00"+"\x15\x8b\x25\x00\xe8\x03\x00\x00"+"ab\x00\x00\x02"+"\x01",
@@ -286,7 +298,8 @@ func TestDBF(t *testing.T) {
 			t.Errorf("%s\nwant %s", got, c.want)
 		}
 	}
-	for text, want := range map[string]string{"007": "7", "-0.50": "-0.5", "0": "0", ".5": "0.5", "1.0000e+003": "1000.0", "-1.79769313486232e+308": "", "": "", "1-2": "1-2", "12.": "12.0"} {
+	for text, want := range map[string]string{"007": "7", "-0.50": "-0.5", "0": "0", ".5": "0.5", "1.0000e+003": "1000.0",
+		"-1.79769313486232e+308": "", "": "", "1-2": "1-2", "12.": "12.0"} {
 		if got := number(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
@@ -295,7 +308,8 @@ func TestDBF(t *testing.T) {
 
 func TestCodePages(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{"UTF-8\r\n": "utf-8", "1252": "windows-1252", "ANSI 1251": "windows-1251", "88591": "iso-8859-1", "ISO-8859-1": "iso-8859-1", "885915": "iso-8859-15", "OEM 437": "oem-437", "": ""} {
+	for text, want := range map[string]string{"UTF-8\r\n": "utf-8", "1252": "windows-1252", "ANSI 1251": "windows-1251",
+		"88591": "iso-8859-1", "ISO-8859-1": "iso-8859-1", "885915": "iso-8859-15", "OEM 437": "oem-437", "": ""} {
 		if got := codePage(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
@@ -315,7 +329,8 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-var types = map[string]string{"places.kml": "application/vnd.google-earth.kml+xml", "areas.kml": "application/vnd.google-earth.kml+xml", "trip.gpx": "application/gpx+xml",
+var types = map[string]string{"places.kml": "application/vnd.google-earth.kml+xml", "areas.kml": "application/vnd.google-earth.kml+xml",
+	"trip.gpx":      "application/gpx+xml",
 	"land.topojson": "application/topo+json", "places.fgb": "application/vnd.flatgeobuf", "areas.fgb": "application/vnd.flatgeobuf"}
 
 func fuzz(f *testing.F, read source.Reader, seeds ...[]byte) {
@@ -344,7 +359,8 @@ func FuzzShapefile(f *testing.F) {
 }
 
 func FuzzDBF(f *testing.F) {
-	fuzz(f, dbfFile, contentOf(f, shapeIn(f, "places"), ".dbf"), table(0x30, 3, []string{"I I 4", "V V 5 0 2", "_NullFlags 0 1 0 5"}, " \x01\x00\x00\x00abcde\x00"))
+	fuzz(f, dbfFile, contentOf(f, shapeIn(f, "places"), ".dbf"),
+		table(0x30, 3, []string{"I I 4", "V V 5 0 2", "_NullFlags 0 1 0 5"}, " \x01\x00\x00\x00abcde\x00"))
 }
 
 func FuzzFlatGeobuf(f *testing.F) {

@@ -17,11 +17,12 @@ const (
 	gmlMaxDepth = 8  // of the values of a property
 )
 
-// GML profiles the features of a GML document (ISO 19136, GML 2 and 3, answers of a WFS): a table for each type of feature, in the
-// order in which they first occur. It returns no table for documents that are GML without being collections of features.
+// GML profiles the features of a GML document (ISO 19136, GML 2 and 3, answers of a WFS): a table for each type of
+// feature, in the order in which they first occur. It returns no table for documents that are GML without being
+// collections of features.
 //
-// The coordinates are written as easting or longitude, then northing or latitude, as for all formats, whatever order the
-// document has.
+// The coordinates are written as easting or longitude, then northing or latitude, as for all formats, whatever order
+// the document has.
 func GML(ctx context.Context, in source.Input, o source.Options) ([]*csvprofile.Profile, error) {
 	if o.Each == nil {
 		d := &gmlReader{ctx: ctx, o: o, found: map[string]*features{}}
@@ -201,8 +202,8 @@ func (r *gmlFeature) put(key, value string) {
 	}
 }
 
-// property adds a property: its geometry, if it has one, or its text, its address, and the parts of its value, with the path to
-// them as their name. Only the first geometry of a feature is drawn.
+// property adds a property: its geometry, if it has one, or its text, its address, and the parts of its value, with the
+// path to them as their name. Only the first geometry of a feature is drawn.
 func (r *gmlFeature) property(e *element, prefix string, depth int, shape *gmlShape) {
 	name := e.name
 	if prefix != "" {

@@ -32,8 +32,9 @@ func TestFeaturesOfGML(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for column, want := range map[string]string{
-		"gml_id": "[t.1 t.2]", "kind": "[Linde Ahorn]", "seen": "[2020-02-29 ]", "by": "[http://t.example/people/1 ]", "note.text": "[ schief; alt]",
-		"geometry": "[POINT(16.4 48.2) POLYGON((16 48, 17 48, 17 49, 16 48))]",
+		"gml_id": "[t.1 t.2]", "kind": "[Linde Ahorn]", "seen": "[2020-02-29 ]", "by": "[http://t.example/people/1 ]",
+		"note.text": "[ schief; alt]",
+		"geometry":  "[POINT(16.4 48.2) POLYGON((16 48, 17 48, 17 49, 16 48))]",
 	} {
 		if got := fmt.Sprint(trees.Column(column)); got != want {
 			t.Errorf("%s is %s, want %s", column, got, want)
@@ -42,7 +43,8 @@ func TestFeaturesOfGML(t *testing.T) {
 	if got := fmt.Sprint(ways.Column("geometry")); got != "[LINESTRING(600000 400000, 600020 400010, 600030 400030) ]" {
 		t.Error(got)
 	}
-	if g := ways.Geometry; g.System != "EPSG:31287" || g.Count != 1 || !strings.Contains(strings.Join(ways.Why, " "), "1 geometries are of kinds that are not read") {
+	if g := ways.Geometry; g.System != "EPSG:31287" || g.Count != 1 ||
+		!strings.Contains(strings.Join(ways.Why, " "), "1 geometries are of kinds that are not read") {
 		t.Errorf("%+v, %v", g, ways.Why)
 	}
 }
@@ -51,23 +53,32 @@ func TestFeaturesOfGML(t *testing.T) {
 func TestCoordinatesOfGML(t *testing.T) {
 	t.Parallel()
 	for geometry, want := range map[string]string{
-		`<Point srsName="EPSG:4326"><coordinates>16.4,48.2</coordinates></Point>`:                                 "POINT(16.4 48.2)",
-		`<Point srsName="urn:x-ogc:def:crs:EPSG:4326"><coordinates>48.2,16.4</coordinates></Point>`:               "POINT(16.4 48.2)",
-		`<Point srsName="urn:ogc:def:crs:OGC:1.3:CRS84"><pos>16.4 48.2</pos></Point>`:                             "POINT(16.4 48.2)",
-		`<Point><coord><X>1</X><Y>2</Y></coord></Point>`:                                                          "POINT(1 2)",
-		`<Point><coordinates decimal="," cs=" " ts=";">1,5 2,5</coordinates></Point>`:                             "POINT(1.5 2.5)",
-		`<LineString><pos>1 2</pos><pos>3 4</pos></LineString>`:                                                   "LINESTRING(1 2, 3 4)",
-		`<LineString><pointProperty><Point><pos>1 2 3</pos></Point></pointProperty><pos>3 4 5</pos></LineString>`: "LINESTRING Z(1 2 3, 3 4 5)",
-		`<LineString srsDimension="3"><posList>1 2 3 4 5 6</posList></LineString>`:                                "LINESTRING Z(1 2 3, 4 5 6)",
-		`<Polygon><outerBoundaryIs><LinearRing><coordinates>0,0 4,0 4,4 0,0</coordinates></LinearRing></outerBoundaryIs><innerBoundaryIs><LinearRing><coordinates>1,1 2,1 2,2 1,1</coordinates></LinearRing></innerBoundaryIs></Polygon>`: "POLYGON((0 0, 4 0, 4 4, 0 0), (1 1, 2 1, 2 2, 1 1))",
-		`<MultiSurface><surfaceMembers><Surface><patches><PolygonPatch><exterior><LinearRing><posList>0 0 4 0 4 4 0 0</posList></LinearRing></exterior></PolygonPatch></patches></Surface></surfaceMembers></MultiSurface>`:               "POLYGON((0 0, 4 0, 4 4, 0 0))",
-		`<MultiPoint><pointMember><Point><pos>1 2</pos></Point></pointMember><pointMember><Point><pos>3 4</pos></Point></pointMember></MultiPoint>`:                                                                                       "MULTIPOINT((1 2), (3 4))",
-		`<Polygon><exterior><Ring><curveMember><LineString><posList>0 0 4 0</posList></LineString></curveMember><curveMember><LineString><posList>4 0 4 4 0 0</posList></LineString></curveMember></Ring></exterior></Polygon>`:           "POLYGON((0 0, 4 0, 4 4, 0 0))",
-		`<Envelope><lowerCorner>1 2</lowerCorner><upperCorner>3 4</upperCorner></Envelope>`:                                                                                                                                               "POLYGON((1 2, 3 2, 3 4, 1 4, 1 2))",
-		`<LineString><posList>1 2 3</posList></LineString>`:   "",
-		`<LineString><posList>1 x 3 4</posList></LineString>`: "",
-		`<Point><pos>NaN 1</pos></Point>`:                     "POINT(NaN 1)",
-		`<Polygon/>`:                                          "",
+		`<Point srsName="EPSG:4326"><coordinates>16.4,48.2</coordinates></Point>`:                   "POINT(16.4 48.2)",
+		`<Point srsName="urn:x-ogc:def:crs:EPSG:4326"><coordinates>48.2,16.4</coordinates></Point>`: "POINT(16.4 48.2)",
+		`<Point srsName="urn:ogc:def:crs:OGC:1.3:CRS84"><pos>16.4 48.2</pos></Point>`:               "POINT(16.4 48.2)",
+		`<Point><coord><X>1</X><Y>2</Y></coord></Point>`:                                            "POINT(1 2)",
+		`<Point><coordinates decimal="," cs=" " ts=";">1,5 2,5</coordinates></Point>`:               "POINT(1.5 2.5)",
+		`<LineString><pos>1 2</pos><pos>3 4</pos></LineString>`:                                     "LINESTRING(1 2, 3 4)",
+		`<LineString><pointProperty><Point><pos>1 2 3</pos></Point></pointProperty><pos>3 4 5</pos></LineString>`: "LINESTRING Z(1 2 3, " +
+			"3 4 5)",
+		`<LineString srsDimension="3"><posList>1 2 3 4 5 6</posList></LineString>`: "LINESTRING Z(1 2 3, " +
+			"4 5 6)",
+		`<Polygon><outerBoundaryIs><LinearRing><coordinates>0,0 4,0 4,4 ` +
+			`0,0</coordinates></LinearRing></outerBoundaryIs><innerBoundaryIs><LinearRing><coordinates>1,1 2,1 2,2 ` +
+			`1,1</coordinates></LinearRing></innerBoundaryIs></Polygon>`: "POLYGON((0 0, 4 0, 4 4, 0 0), (1 1, 2 1, 2 2, 1 1))",
+		`<MultiSurface><surfaceMembers><Surface><patches><PolygonPatch><exterior><LinearRing><posList>0 0 4 0 4 4 0 ` +
+			`0</posList></LinearRing></exterior></PolygonPatch></patches></Surface></surfaceMembers></MultiSurface>`: "POLYGON((0 0, 4 " +
+			"0, 4 4, 0 0))",
+		`<MultiPoint><pointMember><Point><pos>1 2</pos></Point></pointMember><pointMember><Point><pos>3 ` +
+			`4</pos></Point></pointMember></MultiPoint>`: "MULTIPOINT((1 2), (3 4))",
+		`<Polygon><exterior><Ring><curveMember><LineString><posList>0 0 4 ` +
+			`0</posList></LineString></curveMember><curveMember><LineString><posList>4 0 4 4 0 ` +
+			`0</posList></LineString></curveMember></Ring></exterior></Polygon>`: "POLYGON((0 0, 4 0, 4 4, 0 0))",
+		`<Envelope><lowerCorner>1 2</lowerCorner><upperCorner>3 4</upperCorner></Envelope>`: "POLYGON((1 2, 3 2, 3 4, 1 4, 1 2))",
+		`<LineString><posList>1 2 3</posList></LineString>`:                                 "",
+		`<LineString><posList>1 x 3 4</posList></LineString>`:                               "",
+		`<Point><pos>NaN 1</pos></Point>`:                                                   "POINT(NaN 1)",
+		`<Polygon/>`:                                                                        "",
 	} {
 		doc := "<FeatureCollection><featureMember><f><n>1</n><g>" + geometry + "</g></f></featureMember></FeatureCollection>"
 		table := sourcetest.Read(t, GML, sourcetest.Input("application/gml+xml", []byte(doc)))[0]
@@ -81,13 +92,19 @@ func TestDamagedGML(t *testing.T) {
 	t.Parallel()
 	sourcetest.Harm(t, GML, sourcetest.Input("application/gml+xml", []byte(gmlDocument)))
 	deep := strings.Repeat("<a>", 300)
-	for _, doc := range []string{deep, "<FeatureCollection><featureMember>" + deep, "<FeatureCollection><featureMember><f><g>" + strings.Repeat("<MultiSurface><surfaceMember>", 90)} {
-		if found, err := GML(t.Context(), sourcetest.Input("application/gml+xml", []byte(doc)), source.Options{}.WithDefaults()); len(found) > 0 || err == nil {
+	for _, doc := range []string{deep, "<FeatureCollection><featureMember>" + deep,
+		"<FeatureCollection><featureMember><f><g>" + strings.Repeat("<MultiSurface><surfaceMember>", 90)} {
+		if found, err := GML(t.Context(), sourcetest.Input("application/gml+xml", []byte(doc)),
+			source.Options{}.WithDefaults()); len(found) > 0 || err == nil {
 			t.Errorf("%d tables, %v", len(found), err)
 		}
 	}
 }
 
 func FuzzGML(f *testing.F) {
-	fuzz(f, GML, []byte(gmlDocument), []byte(`<FeatureCollection><featureMembers><f fid="1"><g><MultiGeometry><geometryMember><Point><coordinates>1,2</coordinates></Point></geometryMember></MultiGeometry></g></f></featureMembers></FeatureCollection>`))
+	fuzz(f, GML, []byte(gmlDocument),
+		[]byte(
+			`<FeatureCollection><featureMembers><f `+
+				`fid="1"><g><MultiGeometry><geometryMember><Point><coordinates>1,2</coordinates></Point></geometryMember></MultiGeometry>`+
+				`</g></f></featureMembers></FeatureCollection>`))
 }

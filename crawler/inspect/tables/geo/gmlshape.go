@@ -9,9 +9,12 @@ import (
 
 // gmlGeometries are the elements of GML that are geometries.
 var gmlGeometries = map[string]bool{
-	"Point": true, "LineString": true, "LinearRing": true, "Polygon": true, "Curve": true, "Surface": true, "MultiPoint": true, "MultiLineString": true,
-	"MultiCurve": true, "MultiPolygon": true, "MultiSurface": true, "MultiGeometry": true, "CompositeCurve": true, "CompositeSurface": true,
-	"OrientableCurve": true, "OrientableSurface": true, "Envelope": true, "Box": true, "Solid": true, "MultiSolid": true, "CompositeSolid": true,
+	"Point": true, "LineString": true, "LinearRing": true, "Polygon": true, "Curve": true, "Surface": true, "MultiPoint": true,
+	"MultiLineString": true,
+	"MultiCurve":      true, "MultiPolygon": true, "MultiSurface": true, "MultiGeometry": true, "CompositeCurve": true,
+	"CompositeSurface": true,
+	"OrientableCurve":  true, "OrientableSurface": true, "Envelope": true, "Box": true, "Solid": true, "MultiSolid": true,
+	"CompositeSolid":    true,
 	"PolyhedralSurface": true, "TriangulatedSurface": true, "Tin": true, "GeometricComplex": true, "RectifiedGrid": true, "Grid": true,
 }
 
@@ -62,7 +65,8 @@ type gmlDrawing struct {
 	swapped bool
 }
 
-// draw reads a geometry. It reports false for kinds that it does not know, such as arcs: half a geometry would be a wrong one.
+// draw reads a geometry. It reports false for kinds that it does not know, such as arcs: half a geometry would be a
+// wrong one.
 func (g gmlDrawing) draw(e *element, dims, depth int) (figure, bool) {
 	if depth > maxElements {
 		return figure{}, false
@@ -88,7 +92,8 @@ func (g gmlDrawing) draw(e *element, dims, depth int) (figure, bool) {
 			}
 		}
 		return figure{}, false
-	case "Curve", "Surface", "PolyhedralSurface", "TriangulatedSurface", "Tin", "MultiPoint", "MultiLineString", "MultiCurve", "MultiPolygon", "MultiSurface",
+	case "Curve", "Surface", "PolyhedralSurface", "TriangulatedSurface", "Tin", "MultiPoint", "MultiLineString", "MultiCurve",
+		"MultiPolygon", "MultiSurface",
 		"MultiGeometry", "CompositeCurve", "CompositeSurface", "GeometricComplex", "Ring":
 	default:
 		return figure{}, false
@@ -96,7 +101,8 @@ func (g gmlDrawing) draw(e *element, dims, depth int) (figure, bool) {
 	var kids []figure
 	for _, member := range e.kids {
 		switch member.name {
-		case "segments", "patches", "polygonPatches", "trianglePatches", "pointMember", "pointMembers", "lineStringMember", "curveMember", "curveMembers",
+		case "segments", "patches", "polygonPatches", "trianglePatches", "pointMember", "pointMembers", "lineStringMember", "curveMember",
+			"curveMembers",
 			"polygonMember", "surfaceMember", "surfaceMembers", "geometryMember", "geometryMembers", "element":
 			for _, k := range member.kids {
 				f, ok := g.draw(k, dims, depth+1)
@@ -178,8 +184,8 @@ func (g gmlDrawing) box(e *element, dims int) (figure, bool) {
 	return figure{word: "POLYGON", dims: 2, parts: [][]float64{{x0, y0, x1, y0, x1, y1, x0, y1, x0, y0}}}, true
 }
 
-// line reads the points of an element: gml:pos, gml:posList, gml:coordinates, gml:coord, or points in it. The figure has no parts
-// if there are none, or if they cannot be read.
+// line reads the points of an element: gml:pos, gml:posList, gml:coordinates, gml:coord, or points in it. The figure
+// has no parts if there are none, or if they cannot be read.
 func (g gmlDrawing) line(word string, e *element, dims int) figure {
 	f := figure{word: word}
 	var points []float64
@@ -222,8 +228,8 @@ func (g gmlDrawing) line(word string, e *element, dims int) figure {
 	return f
 }
 
-// numbers reads the numbers of points with dims each, 0 for as many as is usual: all of them if it is one point, or else 2. It
-// reports false if they are not points.
+// numbers reads the numbers of points with dims each, 0 for as many as is usual: all of them if it is one point, or
+// else 2. It reports false if they are not points.
 func (g gmlDrawing) numbers(text string, dims int, point bool) (figure, bool) {
 	words := strings.Fields(text)
 	if dims == 0 {

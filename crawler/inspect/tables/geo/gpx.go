@@ -11,11 +11,12 @@ import (
 	"odarchive/crawler/inspect/tables/source"
 )
 
-// gpxFile profiles a GPX document (version 1.0 or 1.1) as tables of waypoints, routes, tracks, and the points of tracks with
-// their times and heights. Each table is read in a pass of its own.
+// gpxFile profiles a GPX document (version 1.0 or 1.1) as tables of waypoints, routes, tracks, and the points of tracks
+// with their times and heights. Each table is read in a pass of its own.
 func gpxFile(ctx context.Context, in source.Input, o source.Options) (found []*csvprofile.Profile, err error) {
 	var fault error
-	for _, table := range []struct{ name, element string }{{"waypoints", "wpt"}, {"routes", "rte"}, {"tracks", "trk"}, {"track_points", "trkpt"}} {
+	for _, table := range []struct{ name, element string }{{"waypoints", "wpt"}, {"routes", "rte"}, {"tracks", "trk"},
+		{"track_points", "trkpt"}} {
 		if len(found) >= o.MaxTables {
 			break
 		}
@@ -35,7 +36,8 @@ func gpxFile(ctx context.Context, in source.Input, o source.Options) (found []*c
 }
 
 // gpxTable profiles the elements of one name. ended is what ended the reading.
-func gpxTable(ctx context.Context, in source.Input, o source.Options, table int, name, wanted string) (p *csvprofile.Profile, ended, err error) {
+func gpxTable(ctx context.Context, in source.Input, o source.Options, table int, name, wanted string) (p *csvprofile.Profile, ended,
+	err error) {
 	s, f := newStream(in), newFeatures(o, table)
 	track, segment := 0, 0
 	for more := true; more; {
@@ -94,8 +96,8 @@ func gpxValues(e *element, prefix string, keys, values *[]string) {
 	}
 }
 
-// gpxGeometry returns the point of an element, or the line through its points. Points have no heights: many lack them, and
-// they have a column.
+// gpxGeometry returns the point of an element, or the line through its points. Points have no heights: many lack them,
+// and they have a column.
 func gpxGeometry(e *element) *figure {
 	line := func(e *element, name string) (f figure) {
 		var text strings.Builder

@@ -12,8 +12,8 @@ import (
 	"odarchive/crawler/inspect/tables/source"
 )
 
-// kmlFile profiles the placemarks of a KML document (OGC 12-007r2): names, descriptions, times, their extended data, and
-// the names of the folders around them.
+// kmlFile profiles the placemarks of a KML document (OGC 12-007r2): names, descriptions, times, their extended data,
+// and the names of the folders around them.
 func kmlFile(ctx context.Context, in source.Input, o source.Options) ([]*csvprofile.Profile, error) {
 	s, f := newStream(in), newFeatures(o, 0)
 	var folders []string // names of the open folders, "" before they are known
@@ -135,8 +135,8 @@ func kmlGeometry(e *element) *figure {
 	return nil
 }
 
-// kmlLine returns a point or a line of coordinates as KML writes them: "x,y,z x,y,z". The figure has no parts if there are
-// none.
+// kmlLine returns a point or a line of coordinates as KML writes them: "x,y,z x,y,z". The figure has no parts if there
+// are none.
 func kmlLine(word, text string) figure {
 	points, dims := coordinates(text)
 	if word == "POINT" && len(points) > dims {
@@ -185,8 +185,8 @@ func kmlTrack(e *element) figure {
 	return kmlLine("LINESTRING", text.String())
 }
 
-// coordinates reads points. All have heights (dims 3) or none. It ends at what is not a number. Blanks around commas, which
-// the format does not allow, are common.
+// coordinates reads points. All have heights (dims 3) or none. It ends at what is not a number. Blanks around commas,
+// which the format does not allow, are common.
 func coordinates(text string) (points []float64, dims int) {
 	var at [3]float64
 	var flat, full []float64 // the points without heights, and with them

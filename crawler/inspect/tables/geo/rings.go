@@ -2,8 +2,8 @@ package geo
 
 import "odarchive/triplestore/geometry"
 
-// maxTests bounds the product of the rings and points of a polygon whose holes are looked for in each outer ring. In larger
-// ones, a hole belongs to the outer ring before it, as most programs write them.
+// maxTests bounds the product of the rings and points of a polygon whose holes are looked for in each outer ring. In
+// larger ones, a hole belongs to the outer ring before it, as most programs write them.
 const maxTests = 100_000_000
 
 // area returns twice the area of a ring; it is negative if the ring runs clockwise.

@@ -36,8 +36,8 @@ func textBeside(in source.Input, extension string) string {
 	return string(text[:n])
 }
 
-// shapefile profiles a shapefile (ESRI Shapefile Technical Description, 1998) with the attributes of its features, if the
-// .dbf file is beside it.
+// shapefile profiles a shapefile (ESRI Shapefile Technical Description, 1998) with the attributes of its features, if
+// the .dbf file is beside it.
 func shapefile(ctx context.Context, in source.Input, o source.Options) ([]*csvprofile.Profile, error) {
 	shapes, err := openShapes(in)
 	if err != nil {

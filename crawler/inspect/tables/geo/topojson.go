@@ -295,7 +295,8 @@ func (t *topo) line(arcs []int) (points []float64, err error) {
 		arc := t.Arcs[i]
 		t.left, t.inOne = t.left-len(arc), t.inOne-len(arc)
 		if t.left < 0 || t.inOne < 0 {
-			return nil, fmt.Errorf("%w: a geometry has more than %d points, or all have more than %d", source.ErrFormat, maxFigure, maxPoints)
+			return nil, fmt.Errorf("%w: a geometry has more than %d points, or all have more than %d", source.ErrFormat, maxFigure,
+				maxPoints)
 		}
 		for k := range arc {
 			if n > 0 && k == 0 {

@@ -51,8 +51,8 @@ func (e *element) content() string {
 	return strings.TrimSpace(e.text.String())
 }
 
-// maxRecordBytes bounds the text of one record, and of anything between records: in memory, a geometry takes some ten times
-// as much as its coordinates do in a file.
+// maxRecordBytes bounds the text of one record, and of anything between records: in memory, a geometry takes some ten
+// times as much as its coordinates do in a file.
 const maxRecordBytes = 32 << 20
 
 // stream reads an XML document record by record.

@@ -12,10 +12,11 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 )
 
-// Sheet profiles the tables of a sheet and appends those that are worth it to found. The first has the sheet's name, the
-// others also a number. whole reports whether the rows were read to
+// Sheet profiles the tables of a sheet and appends those that are worth it to found. The first has the sheet's name,
+// the others also a number. whole reports whether the rows were read to
 // the end of the sheet, or to the limit of tables.
-func Sheet(ctx context.Context, sheet string, next func() ([]string, error), found []*csvprofile.Profile, o Options) (all []*csvprofile.Profile, whole bool, err error) {
+func Sheet(ctx context.Context, sheet string, next func() ([]string, error), found []*csvprofile.Profile,
+	o Options) (all []*csvprofile.Profile, whole bool, err error) {
 	blocks := NewBlocks(next)
 	for n := 1; len(found) < o.MaxTables && blocks.Next(); n++ {
 		name := sheet
@@ -36,10 +37,10 @@ func Sheet(ctx context.Context, sheet string, next func() ([]string, error), fou
 	return found, true, nil
 }
 
-// Blocks divides the rows of a sheet into tables that stand below one another. Most sheets have one, often with blank rows
-// in it, so another begins only where everything says so: behind a blank row, with at most a few lines of title in front, a
-// row of names, which are not those of the table above and stand in columns where that has numbers, and rows of other cells
-// under them.
+// Blocks divides the rows of a sheet into tables that stand below one another. Most sheets have one, often with blank
+// rows in it, so another begins only where everything says so: behind a blank row, with at most a few lines of title in
+// front, a row of names, which are not those of the table above and stand in columns where that has numbers, and rows
+// of other cells under them.
 type Blocks struct {
 	next  func() ([]string, error)
 	ahead [][]string // rows that were read already
@@ -191,8 +192,8 @@ func (b *Blocks) isHead(row []string) bool {
 	return len(seen) >= 2 && same < len(seen) && odd > 0 && odd*2 >= among
 }
 
-// hasBody reports whether rows are those below names: several cells each, with numbers in a column that a name heads, and
-// none without a name.
+// hasBody reports whether rows are those below names: several cells each, with numbers in a column that a name heads,
+// and none without a name.
 func hasBody(head []string, rows [][]string) bool {
 	body, numbers := 0, 0
 	for _, row := range rows {

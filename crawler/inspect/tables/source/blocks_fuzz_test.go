@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzBlocks divides sheets into tables: none may lose, repeat or reorder a row that has cells, or go on behind its end.
+// FuzzBlocks divides sheets into tables: none may lose, repeat or reorder a row that has cells, or go on behind its
+// end.
 func FuzzBlocks(f *testing.F) {
 	f.Add(first + "\n\nWels,1,3\n\np,q\nr,3\ns,4\nt,5\n\n\n\nq,p\nr,3\ns,4\n\nend,\n")
 	f.Add(first + ",,\nAreas,,\n,,\nstate,2001,2002\nTyrol,1,2\nStyria,2,3\n")

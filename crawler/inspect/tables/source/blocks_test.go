@@ -30,7 +30,9 @@ func TestTablesBelowOneAnother(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ what, text, want string }{
 		{"two tables", first + ",,\ncountry,people,area\nAustria,9,84\nItaly,59,301\n", "s: name a b 3, s (2): country people area 2"},
-		{"with a title, several blank rows, and a note", first + ",,\n,,\nAreas of countries,,\n,,\ncountry,people,area\nAustria,9,84\nItaly,59,301\n", "s: name a b 3, s (2): country people area 2"},
+		{"with a title, several blank rows, and a note",
+			first + ",,\n,,\nAreas of countries,,\n,,\ncountry,people,area\nAustria,9,84\nItaly,59,301\n",
+			"s: name a b 3, s (2): country people area 2"},
 		{"three tables", first + "\nx,y\nu,1\nv,2\nw,3\n\np,q\nr,3\ns,4\n", "s: name a b 3, s (2): x y 3, s (3): p q 2"},
 		{"years", first + "\nstate,2001,2002\nTyrol,1,2\nStyria,2,3\n", "s: name a b 3, s (2): state 2001 2002 2"},
 		{"a blank row in a table", first + "\nGraz,7,8\nWels,9,10\nSteyr,9,10\n", "s: name a b 6"},
@@ -61,7 +63,8 @@ func TestTablesBelowOneAnother(t *testing.T) {
 	}
 }
 
-// TestBlocksKeepEveryRow checks that no row is lost or repeated, whatever is in the sheet, but for the blank ones between tables.
+// TestBlocksKeepEveryRow checks that no row is lost or repeated, whatever is in the sheet, but for the blank ones
+// between tables.
 func TestBlocksKeepEveryRow(t *testing.T) {
 	t.Parallel()
 	text := first + "\n\nWels,1,3\n\np,q\nr,3\ns,4\nt,5\n\n\n\nq,p\nr,3\ns,4\n\nend,\n"
@@ -88,7 +91,8 @@ func TestBlocksKeepEveryRow(t *testing.T) {
 	}
 }
 
-// TestAFaultEndsASheet checks that the tables before a fault are kept, the limit of tables, and the indexes that rows get.
+// TestAFaultEndsASheet checks that the tables before a fault are kept, the limit of tables, and the indexes that rows
+// get.
 func TestAFaultEndsASheet(t *testing.T) {
 	t.Parallel()
 	next := sheetOf(first + "\nx,y\nu,1\nv,2\n\n")

@@ -10,7 +10,8 @@ import (
 
 func TestReaderReturnsZerosAfterItsFirstError(t *testing.T) {
 	r := NewCursor(bytes.NewReader([]byte{1, 2, 0, 3, 0, 0, 0, 'a', 'b', 9}), binary.LittleEndian)
-	if a, b, c, d := r.U8(), r.U16(), r.U32(), string(r.Bytes(2)); a != 1 || b != 2 || c != 3 || d != "ab" || r.Err() != nil || r.Pos() != 9 {
+	if a, b, c, d := r.U8(), r.U16(), r.U32(), string(r.Bytes(2)); a != 1 || b != 2 || c != 3 || d != "ab" || r.Err() != nil ||
+		r.Pos() != 9 {
 		t.Fatal(a, b, c, d, r.Err(), r.Pos())
 	}
 	if !r.More() || string(r.Peek(4)) != "\t" {

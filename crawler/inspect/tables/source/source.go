@@ -1,7 +1,7 @@
 // Package source has what all readers of tables share: the file to read, the limits, and the shape of a reader.
 //
-// Each family of formats is a package of its own beside this one; package tables knows them all. A reader may panic: tables
-// recovers.
+// Each family of formats is a package of its own beside this one; package tables knows them all. A reader may panic:
+// tables recovers.
 package source
 
 import (
@@ -24,8 +24,8 @@ type Input struct {
 	Body    io.ReaderAt
 	TempDir string // for what a decoder unpacks; "" = the system's
 
-	// Beside, if not nil, returns the file that has the same name with another extension (".dbf"), for formats that consist
-	// of several files. It reports whether there is one.
+	// Beside, if not nil, returns the file that has the same name with another extension (".dbf"), for formats that
+	// consist of several files. It reports whether there is one.
 	Beside func(extension string) (body io.ReaderAt, size int64, ok bool)
 }
 
@@ -49,11 +49,12 @@ type Options struct {
 	MaxUnpack int64 // maximum size that a container may unpack to, default 1 GiB
 	Sample    int   // number of rows that each profile keeps, default none
 
-	// Each, if not nil, gets the rows of all tables, and nothing is profiled, as with csvprofile.Options.Each. table is the
-	// index of the table among those that Read returns. After an error, Each may be called again, and must return an error again.
+	// Each, if not nil, gets the rows of all tables, and nothing is profiled, as with csvprofile.Options.Each. table is
+	// the index of the table among those that Read returns. After an error, Each may be called again, and must return
+	// an error again.
 	Each func(table int, cells [][]byte) error
-	// Begin, if not nil, is called before the first row of each table (csvprofile.Begin). A table that is begun may turn
-	// out not to be worth keeping: then the next one has the same index.
+	// Begin, if not nil, is called before the first row of each table (csvprofile.Begin). A table that is begun may
+	// turn out not to be worth keeping: then the next one has the same index.
 	Begin func(table int, name string, columns []string, more bool) error
 }
 
@@ -102,13 +103,15 @@ func (o Options) WithDefaults() Options {
 // Worthwhile reports whether a profile describes a table.
 func Worthwhile(p *csvprofile.Profile) bool { return p != nil && len(p.Columns) > 0 && p.Rows > 0 }
 
-// Declared reports whether a profile describes a table of a format that says which columns its tables have. Such a table is one
-// without rows, too.
+// Declared reports whether a profile describes a table of a format that says which columns its tables have. Such a
+// table is one without rows, too.
 func Declared(p *csvprofile.Profile) bool { return p != nil && len(p.Columns) > 0 }
 
-// ReadRows profiles a table whose columns the file declares, as csvprofile.ReadRecords does. It returns nil if there are none, or if
-// an error ended the rows before the first, and then that error; a table that has rows is kept in spite of it.
-func ReadRows(ctx context.Context, name string, header []string, next func() ([]string, error), o csvprofile.Options) (*csvprofile.Profile, error) {
+// ReadRows profiles a table whose columns the file declares, as csvprofile.ReadRecords does. It returns nil if there
+// are none, or if an error ended the rows before the first, and then that error; a table that has rows is kept in spite
+// of it.
+func ReadRows(ctx context.Context, name string, header []string, next func() ([]string, error), o csvprofile.Options) (*csvprofile.Profile,
+	error) {
 	var failed error
 	p, err := csvprofile.ReadRecords(ctx, name, header, func() ([]string, error) {
 		row, err := next()

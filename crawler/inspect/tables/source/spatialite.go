@@ -18,8 +18,8 @@ const (
 	liteTiny   = 0x80 // with the byte order in the lowest bit: a point without a box
 )
 
-// SpatiaLite draws a geometry as SpatiaLite stores it: byte order, system, box, and something like WKB, in which lines and
-// polygons may be compressed.
+// SpatiaLite draws a geometry as SpatiaLite stores it: byte order, system, box, and something like WKB, in which lines
+// and polygons may be compressed.
 func (p *Pen) SpatiaLite(b []byte) error {
 	if len(b) < 24 || b[0] != liteStart || b[len(b)-1] != liteEnd {
 		return ErrSpatiaLite
@@ -96,8 +96,8 @@ func (r *lite) geometry(implied string, depth int) error {
 	})
 }
 
-// packedPoints reads points of which only the first and the last are whole: the others are differences from the point before,
-// as numbers of four bytes. A measure is always whole.
+// packedPoints reads points of which only the first and the last are whole: the others are differences from the point
+// before, as numbers of four bytes. A measure is always whole.
 func (r *lite) packedPoints(dims uint32) error {
 	z, m := dims == 1 || dims == 3, dims >= 2
 	size := 8

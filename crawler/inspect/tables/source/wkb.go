@@ -13,7 +13,8 @@ const maxNested = 8
 var ErrWKB = errors.New("not a geometry in WKB")
 
 // wkbNames are the words of the types of WKB (OGC 06-103r4, ISO 13249-3).
-var wkbNames = [...]string{1: "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION", "CIRCULARSTRING",
+var wkbNames = [...]string{1: "POINT", "LINESTRING", "POLYGON", "MULTIPOINT", "MULTILINESTRING", "MULTIPOLYGON", "GEOMETRYCOLLECTION",
+	"CIRCULARSTRING",
 	"COMPOUNDCURVE", "CURVEPOLYGON", "MULTICURVE", "MULTISURFACE", "CURVE", "SURFACE", "POLYHEDRALSURFACE", "TIN", "TRIANGLE"}
 
 // wkb reads a geometry in WKB.

@@ -25,8 +25,8 @@ type base struct {
 	encoding uint32
 }
 
-// maxVisits bounds how often a database is read: no page of a sound one belongs to two tables, and few tables are read twice.
-// Those that come before damage may have been read in vain, or again and again.
+// maxVisits bounds how often a database is read: no page of a sound one belongs to two tables, and few tables are read
+// twice. Those that come before damage may have been read in vain, or again and again.
 const maxVisits = 16
 
 // The encodings of texts.

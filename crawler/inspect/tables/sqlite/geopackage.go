@@ -19,8 +19,8 @@ type layer struct {
 // maxLayers bounds the rows that are read of GeoPackage's own tables.
 const maxLayers = 20_000
 
-// layers returns the layers of a GeoPackage (OGC 12-128r19, 2.1) or SpatiaLite by the names of their tables, in lower case. It
-// is empty for other databases.
+// layers returns the layers of a GeoPackage (OGC 12-128r19, 2.1) or SpatiaLite by the names of their tables, in lower
+// case. It is empty for other databases.
 func (db *base) layers(ctx context.Context, all []*table) map[string]*layer {
 	systems := map[int64]crs.System{0: {}, -1: {}} // by number; these two are undefined
 	db.scan(ctx, all, "gpkg_spatial_ref_sys", func(get func(string) value) {

@@ -9,11 +9,12 @@ import (
 	"odarchive/crawler/inspect/tables/source/sourcetest"
 )
 
-// keys.sqlite has declared keys: of one column and of two, with and without the columns they refer to, of the table itself, of
-// a table without rows and of one that does not exist.
+// keys.sqlite has declared keys: of one column and of two, with and without the columns they refer to, of the table
+// itself, of a table without rows and of one that does not exist.
 func TestDeclaredKeys(t *testing.T) {
 	t.Parallel()
-	found, err := database(t.Context(), sourcetest.Input("application/vnd.sqlite3", sourcetest.File(t, "testdata/keys.sqlite.gz")), source.Options{}.WithDefaults())
+	found, err := database(t.Context(), sourcetest.Input("application/vnd.sqlite3", sourcetest.File(t, "testdata/keys.sqlite.gz")),
+		source.Options{}.WithDefaults())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,8 +35,10 @@ func TestDeclaredKeys(t *testing.T) {
 // SQLite does not make such tables, but a file may say so.
 func TestKeysOfHostileDefinitions(t *testing.T) {
 	t.Parallel()
-	for _, sql := range []string{"CREATE TABLE t (a REFERENCES", "CREATE TABLE t (a REFERENCES (", "CREATE TABLE t (a, FOREIGN KEY", "CREATE TABLE t (a, FOREIGN KEY (", "CREATE TABLE t (a, FOREIGN KEY () REFERENCES x ()",
-		"CREATE TABLE t (a, FOREIGN KEY (a REFERENCES x (", "CREATE TABLE t (a, PRIMARY KEY (", "CREATE TABLE t (a, PRIMARY KEY ((a)))", "CREATE TABLE t (FOREIGN, REFERENCES REFERENCES REFERENCES)",
+	for _, sql := range []string{"CREATE TABLE t (a REFERENCES", "CREATE TABLE t (a REFERENCES (", "CREATE TABLE t (a, FOREIGN KEY",
+		"CREATE TABLE t (a, FOREIGN KEY (", "CREATE TABLE t (a, FOREIGN KEY () REFERENCES x ()",
+		"CREATE TABLE t (a, FOREIGN KEY (a REFERENCES x (", "CREATE TABLE t (a, PRIMARY KEY (", "CREATE TABLE t (a, PRIMARY KEY ((a)))",
+		"CREATE TABLE t (FOREIGN, REFERENCES REFERENCES REFERENCES)",
 		"CREATE TABLE t (a, FOREIGN KEY (a) REFERENCES t (a, b), FOREIGN KEY (zzz) REFERENCES t (a), FOREIGN KEY (a) REFERENCES t (zzz))"} {
 		made := define(sql)
 		if made == nil {

@@ -57,7 +57,8 @@ func (db *base) schema(ctx context.Context) (list []*table, err error) {
 		if err := ctx.Err(); err != nil {
 			return list, err
 		}
-		if len(row.values) < 5 || row.values[4].kind != kindText || len(row.values[4].bytes) > maxSQL || db.decode(row.values[0].bytes) != "table" {
+		if len(row.values) < 5 || row.values[4].kind != kindText || len(row.values[4].bytes) > maxSQL ||
+			db.decode(row.values[0].bytes) != "table" {
 			continue
 		}
 		if size += len(row.values[4].bytes); size > maxSchema || objects >= maxObjects {
@@ -150,8 +151,8 @@ func (t *table) place(key []string) {
 	}
 }
 
-// columnOf reads the definition of a column. ok is false for a constraint of the table. The column's stored is negative if
-// it is computed when it is read, and rowID says that its type is INTEGER.
+// columnOf reads the definition of a column. ok is false for a constraint of the table. The column's stored is negative
+// if it is computed when it is read, and rowID says that its type is INTEGER.
 func columnOf(def []token) (c column, isKey, ok bool) {
 	if len(def) == 0 {
 		return c, false, false
@@ -176,7 +177,8 @@ func columnOf(def []token) (c column, isKey, ok bool) {
 	declared := strings.Join(kind, " ")
 	c.rowID = declared == "INTEGER"
 	c.boolean = declared == "BOOLEAN" || declared == "BOOL"
-	if !strings.Contains(declared, "INT") && !strings.Contains(declared, "CHAR") && !strings.Contains(declared, "CLOB") && !strings.Contains(declared, "TEXT") {
+	if !strings.Contains(declared, "INT") && !strings.Contains(declared, "CHAR") && !strings.Contains(declared, "CLOB") &&
+		!strings.Contains(declared, "TEXT") {
 		c.real = strings.Contains(declared, "REAL") || strings.Contains(declared, "FLOA") || strings.Contains(declared, "DOUB")
 	}
 	computed, kept := false, false

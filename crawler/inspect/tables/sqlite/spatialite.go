@@ -8,8 +8,8 @@ import (
 	"odarchive/crawler/inspect/tables/crs"
 )
 
-// spatialLayers adds the layers of SpatiaLite, and of the databases that GDAL writes, to those of GeoPackage: both keep them in
-// geometry_columns, and the reference systems in spatial_ref_sys (OGC 99-049).
+// spatialLayers adds the layers of SpatiaLite, and of the databases that GDAL writes, to those of GeoPackage: both keep
+// them in geometry_columns, and the reference systems in spatial_ref_sys (OGC 99-049).
 func (db *base) spatialLayers(ctx context.Context, all []*table, layers map[string]*layer) {
 	systems := map[int64]crs.System{}
 	db.scan(ctx, all, "spatial_ref_sys", func(get func(string) value) {
@@ -21,7 +21,8 @@ func (db *base) spatialLayers(ctx context.Context, all []*table, layers map[stri
 			return
 		}
 		var s crs.System
-		if strings.EqualFold(db.decode(get("auth_name").bytes), "epsg") && code.kind == kindInteger && code.integer > 0 && code.integer < 1<<20 {
+		if strings.EqualFold(db.decode(get("auth_name").bytes), "epsg") && code.kind == kindInteger && code.integer > 0 &&
+			code.integer < 1<<20 {
 			s = crs.FromEPSG(int(code.integer))
 			if name := db.decode(get("ref_sys_name").bytes); name != "" && s.Known() {
 				s.Name = name

@@ -1,12 +1,13 @@
 // Package sqlite reads the tables of SQLite databases, and the geometries of GeoPackage, SpatiaLite and GDAL in them.
 //
-// It reads the file format (https://www.sqlite.org/fileformat2.html) itself: the schema, b-trees of tables with and without
-// row ids, and overflow pages, with one page of each level in memory. It needs no SQL, and nothing of a stranger's file is
-// run. Views, virtual tables and the tables behind them are left out, and what is still in a journal or write-ahead log.
+// It reads the file format (https://www.sqlite.org/fileformat2.html) itself: the schema, b-trees of tables with and
+// without row ids, and overflow pages, with one page of each level in memory. It needs no SQL, and nothing of a
+// stranger's file is run. Views, virtual tables and the tables behind them are left out, and what is still in a journal
+// or write-ahead log.
 //
-// No page of a sound file belongs to two rows or tables, and no byte of a page to two rows. So reading one table may visit as
-// many pages as the file has, all of them a few times as many, and a damaged or hostile file cannot make it visit more, nor
-// have more rows in a page than there is room for.
+// No page of a sound file belongs to two rows or tables, and no byte of a page to two rows. So reading one table may
+// visit as many pages as the file has, all of them a few times as many, and a damaged or hostile file cannot make it
+// visit more, nor have more rows in a page than there is room for.
 package sqlite
 
 import (
@@ -130,10 +131,13 @@ func (t *table) internal(all []*table) bool {
 }
 
 // machinery are tables that GeoPackage's programs and SpatiaLite keep for themselves.
-var machinery = []string{"spatial_ref_sys", "spatial_ref_sys_aux", "spatialite_history", "geometry_columns", "geometry_columns_auth", "geometry_columns_statistics",
-	"geometry_columns_field_infos", "geometry_columns_time", "views_geometry_columns", "views_geometry_columns_auth", "views_geometry_columns_statistics",
+var machinery = []string{"spatial_ref_sys", "spatial_ref_sys_aux", "spatialite_history", "geometry_columns", "geometry_columns_auth",
+	"geometry_columns_statistics",
+	"geometry_columns_field_infos", "geometry_columns_time", "views_geometry_columns", "views_geometry_columns_auth",
+	"views_geometry_columns_statistics",
 	"views_geometry_columns_field_infos", "virts_geometry_columns", "virts_geometry_columns_auth", "virts_geometry_columns_statistics",
-	"virts_geometry_columns_field_infos", "sql_statements_log", "data_licenses", "layer_styles", "android_metadata", "knngeom", "elementarygeometries"}
+	"virts_geometry_columns_field_infos", "sql_statements_log", "data_licenses", "layer_styles", "android_metadata", "knngeom",
+	"elementarygeometries"}
 
 // shadows are the last words of the names of tables behind virtual ones (FTS3 to FTS5, R-tree).
 var shadows = []string{"content", "segments", "segdir", "docsize", "stat", "data", "idx", "config", "node", "parent", "rowid"}

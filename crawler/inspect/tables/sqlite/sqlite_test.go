@@ -43,8 +43,8 @@ func opened(t *testing.T, name string) ([]byte, *base, []*table) {
 	return data, db, list
 }
 
-// odd.sqlite has pages of 512 bytes, texts in UTF-16, rows on overflow pages, deleted rows, columns that were added later,
-// and computed ones.
+// odd.sqlite has pages of 512 bytes, texts in UTF-16, rows on overflow pages, deleted rows, columns that were added
+// later, and computed ones.
 func TestTablesOfADatabase(t *testing.T) {
 	t.Parallel()
 	tables := read(t, "testdata/odd.sqlite.gz")
@@ -76,7 +76,8 @@ func TestTablesOfADatabase(t *testing.T) {
 			t.Fatalf("row %d\nis   %.200q\nwant %.200q", i, row, want[i])
 		}
 	}
-	for i, want := range []string{"id integer", "name string", `a "b" col decimal`, "when date", "ok boolean", "raw string", "late integer", "word string"} {
+	for i, want := range []string{"id integer", "name string", `a "b" col decimal`, "when date", "ok boolean", "raw string", "late integer",
+		"word string"} {
 		if c := plain.Columns[i]; c.Name+" "+c.Datatype != want {
 			t.Errorf("column %s %s, want %s", c.Name, c.Datatype, want)
 		}
@@ -101,7 +102,8 @@ func TestTablesOfADatabase(t *testing.T) {
 	if len(seen) != 300 {
 		t.Error("a row comes twice")
 	}
-	if got := fmt.Sprint(tables["nokey"].Cells); got != "[[1 9223372036854775807 1E+300] [2 -9223372036854775808 0.1] [3  INF] [4 140737488355327 -3.0]]" {
+	if got := fmt.Sprint(
+		tables["nokey"].Cells); got != "[[1 9223372036854775807 1E+300] [2 -9223372036854775808 0.1] [3  INF] [4 140737488355327 -3.0]]" {
 		t.Error(got)
 	}
 	if got := fmt.Sprint(tables["desckey"].Cells); got != "[[3 a] [4 b]]" {
@@ -109,8 +111,8 @@ func TestTablesOfADatabase(t *testing.T) {
 	}
 }
 
-// lite.sqlite was made by ogr2ogr 3.6.2 with SpatiaLite 5.0.1 from geometries as text, which are the column wkt; lines and
-// polygons of packed tables are compressed.
+// lite.sqlite was made by ogr2ogr 3.6.2 with SpatiaLite 5.0.1 from geometries as text, which are the column wkt; lines
+// and polygons of packed tables are compressed.
 func TestGeometriesOfSpatiaLite(t *testing.T) {
 	t.Parallel()
 	tables := read(t, "testdata/lite.sqlite.gz")
@@ -154,7 +156,8 @@ func TestLayersOfAGeoPackage(t *testing.T) {
 	}
 	places := tables["places"]
 	g := places.Geometry
-	if g == nil || g.CRS != "http://www.opengis.net/def/crs/EPSG/0/4326" || g.Column != "geom" || fmt.Sprint(g.Types, g.Count) != "[{Point 3}] 3" {
+	if g == nil || g.CRS != "http://www.opengis.net/def/crs/EPSG/0/4326" || g.Column != "geom" ||
+		fmt.Sprint(g.Types, g.Count) != "[{Point 3}] 3" {
 		t.Errorf("%+v", g)
 	}
 	if fmt.Sprint(*places.Extent) != "[11.39454 47.07071 16.37208 48.20849]" {
@@ -171,7 +174,8 @@ func TestLayersOfAGeoPackage(t *testing.T) {
 	if b := areas.Geometry.Bounds; fmt.Sprintf("%.3f", *b) != "[4243441.915 2543139.412 4777157.266 2783335.356]" {
 		t.Error(*b)
 	}
-	if e := areas.Extent; e == nil || e[0] > 9 || e[1] > 46 || e[2] < 16 || e[3] < 48 || e[0] < 8.8 || e[1] < 45.8 || e[2] > 16.2 || e[3] > 48.3 {
+	if e := areas.Extent; e == nil || e[0] > 9 || e[1] > 46 || e[2] < 16 || e[3] < 48 || e[0] < 8.8 || e[1] < 45.8 || e[2] > 16.2 ||
+		e[3] > 48.3 {
 		t.Error(e)
 	}
 	// A system whose datum is another one: no box in degrees.
@@ -210,8 +214,10 @@ func TestCyclesEnd(t *testing.T) {
 
 func TestNotADatabase(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "SQLite format 3\x00", magic + strings.Repeat("\x00", 100), magic + strings.Repeat("\xff", 4096), strings.Repeat("x", 200)} {
-		if found, err := database(t.Context(), sourcetest.Input("", []byte(text)), source.Options{}.WithDefaults()); !errors.Is(err, source.ErrFormat) || found != nil {
+	for _, text := range []string{"", "SQLite format 3\x00", magic + strings.Repeat("\x00", 100), magic + strings.Repeat("\xff", 4096),
+		strings.Repeat("x", 200)} {
+		if found, err := database(t.Context(), sourcetest.Input("", []byte(text)), source.Options{}.WithDefaults()); !errors.Is(err,
+			source.ErrFormat) || found != nil {
 			t.Errorf("%.20q: %v %v", text, found, err)
 		}
 	}
@@ -227,7 +233,8 @@ func TestDefinitions(t *testing.T) {
 		`CREATE TABLE t(a INT PRIMARY KEY)`:                                                                           "a0",
 		`CREATE TABLE t(a, b INTEGER, c, PRIMARY KEY(c, b)) WITHOUT ROWID`:                                            "a2 b1 c0",
 		`CREATE TABLE t(a, b GENERATED ALWAYS AS (a || ')') VIRTUAL, c AS (a), d)`:                                    "a0 b-1 c-1 d1",
-		"CREATE TABLE t(`primary` text, 'check' int, \"a\"\"b\" real, CONSTRAINT x CHECK (1))":                        `primary0 check1 a"b2`,
+		"CREATE TABLE t(`primary` text, 'check' int, \"a\"\"b\" real, CONSTRAINT x CHECK (1))": `primary0 check1 ` +
+			`a"b2`,
 		`CREATE TABLE t(a -- one, two
 		 , /* , x */ b)`: "a0 b1",
 		`CREATE TABLE t(a`: "a0",

@@ -11,8 +11,8 @@ import (
 	"odarchive/crawler/inspect/charset"
 )
 
-// rFile is a file of R's save or saveRDS, unpacked ("R Internals", 1.8, "Serialization Formats"). Its values are read lazily:
-// vectors stay bytes.
+// rFile is a file of R's save or saveRDS, unpacked ("R Internals", 1.8, "Serialization Formats"). Its values are read
+// lazily: vectors stay bytes.
 type rFile struct {
 	data   []byte
 	at     int

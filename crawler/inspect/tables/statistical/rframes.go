@@ -73,8 +73,8 @@ func rdata(ctx context.Context, in source.Input, o source.Options) ([]*csvprofil
 	return found, nil
 }
 
-// unpackR returns the bytes of a file of R, at most most, without the compression that R puts around them. Those before the
-// place where a compressed stream is damaged are returned: the values before it are read.
+// unpackR returns the bytes of a file of R, at most most, without the compression that R puts around them. Those before
+// the place where a compressed stream is damaged are returned: the values before it are read.
 func unpackR(in source.Input, most int64) ([]byte, error) {
 	if in.Size > most {
 		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, most)

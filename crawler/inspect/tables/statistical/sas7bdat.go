@@ -10,8 +10,8 @@ import (
 	"odarchive/crawler/inspect/tables/source"
 )
 
-// sasFile is a data set of SAS versions 7 to 9 (as M. Shotwell's "SAS7BDAT Database Binary Format" describes it). It consists
-// of pages; pages have subheaders, which describe the data set or hold compressed rows, and rows.
+// sasFile is a data set of SAS versions 7 to 9 (as M. Shotwell's "SAS7BDAT Database Binary Format" describes it). It
+// consists of pages; pages have subheaders, which describe the data set or hold compressed rows, and rows.
 type sasFile struct {
 	in      source.Input
 	order   binary.ByteOrder
@@ -164,7 +164,8 @@ func (f *sasFile) readPage(i int64) (sasPage, error) {
 	}
 	head, _ := f.pageHead()
 	kind := f.short(b, head-8)
-	p := sasPage{bytes: b, kind: kind &^ 0x80, deleted: kind&0x80 != 0, blocks: int64(f.short(b, head-6)), subheaders: int64(f.short(b, head-4))}
+	p := sasPage{bytes: b, kind: kind &^ 0x80, deleted: kind&0x80 != 0, blocks: int64(f.short(b, head-6)),
+		subheaders: int64(f.short(b, head-4))}
 	return p, nil
 }
 
@@ -357,11 +358,16 @@ func (f *sasFile) columns() ([]variable, error) {
 
 // sasCharset returns the name of an encoding by its number, "" if it is unknown.
 func sasCharset(n byte) string {
-	names := map[byte]string{20: "utf-8", 28: "ascii", 29: "iso-8859-1", 30: "iso-8859-2", 31: "iso-8859-3", 32: "iso-8859-4", 33: "iso-8859-5", 34: "iso-8859-6",
-		35: "iso-8859-7", 36: "iso-8859-8", 37: "iso-8859-9", 38: "iso-8859-10", 39: "windows-874", 40: "iso-8859-15", 41: "ibm437", 42: "ibm850", 43: "ibm852",
-		45: "ibm858", 46: "ibm862", 49: "ibm866", 51: "windows-874", 60: "windows-1250", 61: "windows-1251", 62: "windows-1252", 63: "windows-1253",
-		64: "windows-1254", 65: "windows-1255", 66: "windows-1256", 67: "windows-1257", 68: "windows-1258", 118: "big5", 119: "euc-tw", 123: "big5",
-		125: "gb2312", 126: "gbk", 134: "euc-jp", 136: "cp949", 138: "shift_jis", 140: "euc-kr", 141: "cp949", 142: "cp949", 167: "iso-2022-jp",
+	names := map[byte]string{20: "utf-8", 28: "ascii", 29: "iso-8859-1", 30: "iso-8859-2", 31: "iso-8859-3", 32: "iso-8859-4",
+		33: "iso-8859-5", 34: "iso-8859-6",
+		35: "iso-8859-7", 36: "iso-8859-8", 37: "iso-8859-9", 38: "iso-8859-10", 39: "windows-874", 40: "iso-8859-15", 41: "ibm437",
+		42: "ibm850", 43: "ibm852",
+		45: "ibm858", 46: "ibm862", 49: "ibm866", 51: "windows-874", 60: "windows-1250", 61: "windows-1251", 62: "windows-1252",
+		63: "windows-1253",
+		64: "windows-1254", 65: "windows-1255", 66: "windows-1256", 67: "windows-1257", 68: "windows-1258", 118: "big5", 119: "euc-tw",
+		123: "big5",
+		125: "gb2312", 126: "gbk", 134: "euc-jp", 136: "cp949", 138: "shift_jis", 140: "euc-kr", 141: "cp949", 142: "cp949",
+		167: "iso-2022-jp",
 		205: "gb18030", 242: "iso-8859-13"}
 	return names[n]
 }

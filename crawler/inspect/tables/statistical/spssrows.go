@@ -192,7 +192,8 @@ func (s *spssRows) next() ([]string, error) {
 // value returns a cell, "" for values that are missing.
 func (s *spssRows) value(v *spssVariable, raw []byte) string {
 	for _, m := range v.missing {
-		if v.width == 0 && bytes.Equal(m, raw) || v.width > 0 && v.width <= 8 && bytes.Equal(bytes.TrimRight(m, " "), bytes.TrimRight(raw, " ")) {
+		if v.width == 0 && bytes.Equal(m, raw) || v.width > 0 && v.width <= 8 &&
+			bytes.Equal(bytes.TrimRight(m, " "), bytes.TrimRight(raw, " ")) {
 			return ""
 		}
 	}

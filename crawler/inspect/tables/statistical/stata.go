@@ -88,8 +88,8 @@ func stata(ctx context.Context, in source.Input, o source.Options) ([]*csvprofil
 	return one(p, err)
 }
 
-// describe reads names, formats and labels of the variables, in the order in which all releases have them. part is called
-// before each part, and after it with end.
+// describe reads names, formats and labels of the variables, in the order in which all releases have them. part is
+// called before each part, and after it with end.
 func (f *stataFile) describe(r *source.Cursor, sortWidth int, part func(name string, end bool)) {
 	w := widthsOf(f.release)
 	raw := map[string][][]byte{}
@@ -204,7 +204,8 @@ func stataWidth(kind byte) int {
 // tagged reads the description in releases from 117 on, whose parts stand between tags.
 func (f *stataFile) tagged(r *source.Cursor, body io.ReaderAt) error {
 	head := string(r.Peek(70))
-	if _, err := fmt.Sscanf(head, "<stata_dta><header><release>%d</release>", &f.release); err != nil || f.release < 117 || f.release > 119 {
+	if _, err := fmt.Sscanf(head, "<stata_dta><header><release>%d</release>", &f.release); err != nil || f.release < 117 ||
+		f.release > 119 {
 		return malformed("an unknown release of Stata's format")
 	}
 	r.Skip(int64(len("<stata_dta><header><release>117</release><byteorder>")))

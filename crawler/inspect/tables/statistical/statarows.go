@@ -69,7 +69,8 @@ func (f *stataFile) number(kind byte, raw []byte, format string) string {
 	return number(v, 64)
 }
 
-// value decodes a number. The greatest numbers of each type are missing values: 27 of them since release 113, one before.
+// value decodes a number. The greatest numbers of each type are missing values: 27 of them since release 113, one
+// before.
 func (f *stataFile) value(kind byte, raw []byte) (v float64, ok bool) {
 	modern := f.release >= 113
 	switch kind {

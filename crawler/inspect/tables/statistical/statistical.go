@@ -1,8 +1,8 @@
 // Package statistical reads the data files of statistics programs: Stata, SPSS, SAS and R.
 //
 // Cells are what a program's users see as values: codes stay codes, factors of R are their levels, dates and times are
-// in the form of XSD, and values that the file declares missing are empty. The label of a variable is the column's title,
-// and labels of values are the column's labels.
+// in the form of XSD, and values that the file declares missing are empty. The label of a variable is the column's
+// title, and labels of values are the column's labels.
 package statistical
 
 import (
@@ -61,7 +61,8 @@ func open(in source.Input, order binary.ByteOrder) *source.Cursor {
 }
 
 // profiled reads one table. If not even one row can be read, it returns why.
-func profiled(ctx context.Context, name string, columns []variable, next func() ([]string, error), o csvprofile.Options) (*csvprofile.Profile, error) {
+func profiled(ctx context.Context, name string, columns []variable, next func() ([]string, error),
+	o csvprofile.Options) (*csvprofile.Profile, error) {
 	header := make([]string, min(len(columns), maxVariables))
 	for i := range header {
 		header[i] = columns[i].name
@@ -115,8 +116,8 @@ type texts struct {
 	utf8  bool                // which is UTF-8
 }
 
-// textsIn returns a decoder for a declared encoding. If it is "" or unknown, texts that are not UTF-8 are in the one that
-// sample seems to be in, or else in Windows-1252.
+// textsIn returns a decoder for a declared encoding. If it is "" or unknown, texts that are not UTF-8 are in the one
+// that sample seems to be in, or else in Windows-1252.
 func textsIn(declared string, sample []byte) texts {
 	if declared != "" {
 		if d := charset.Decoder(declared); d != nil {

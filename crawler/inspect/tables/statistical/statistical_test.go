@@ -96,7 +96,9 @@ func TestFilesOfStatisticsProgramsAreRead(t *testing.T) {
 	const small = "1,1.5,0.1,Zürich,%s,0,70000%s\n2,,1E-07,Köln,%s,1,-70000%s\n3,-2,3E18,,,0,0%s\n"
 	for _, c := range []struct{ file, want string }{
 		{"114.dta", "id,x,y,town,day,kind,n\n" + fmt.Sprintf(small, "2020-02-29", "", "1960-01-01", "", "")},
-		{"117.dta", "id,x,y,town,day,kind,n,month\n" + fmt.Sprintf(small, "2020-02-29T00:00:00", ",2020-02", "1960-01-01T00:00:00", ",1960-01", ",")},
+		{
+			"117.dta", "id,x,y,town,day,kind,n,month\n" + fmt.Sprintf(small, "2020-02-29T00:00:00", ",2020-02", "1960-01-01T00:00:00",
+				",1960-01", ",")},
 		{"119.dta", "id,x,y,town,day,kind,n,month\n" + fmt.Sprintf(small, "2020-02-26", ",2020-Q1", "1960-01-01", ",1960-Q1", ",")},
 		{"118.dta", people},
 		{"118-long.dta", noted("note", "3000x", "x", "", "2500x")},
@@ -130,11 +132,14 @@ func checkLabels(t *testing.T, file string, p *csvprofile.Profile) {
 	t.Helper()
 	for _, c := range p.Columns {
 		switch name := strings.ToLower(c.Name); {
-		case name == "height" && !strings.HasSuffix(file, ".rds") && (len(c.Titles) != 1 || !strings.HasPrefix(c.Titles[0], "height in metres")):
+		case name == "height" && !strings.HasSuffix(file, ".rds") &&
+			(len(c.Titles) != 1 || !strings.HasPrefix(c.Titles[0], "height in metres")):
 			t.Errorf("titles of height: %q", c.Titles)
-		case name == "height" && c.Datatype != "double" || c.Name == "day" && !strings.HasPrefix(c.Datatype, "date") || name == "id" && c.Datatype != "integer":
+		case name == "height" && c.Datatype != "double" || c.Name == "day" && !strings.HasPrefix(c.Datatype, "date") || name == "id" &&
+			c.Datatype != "integer":
 			t.Errorf("datatype of %s: %s", c.Name, c.Datatype)
-		case name == "vote" && strings.Contains("118.dta plain.sav bytes.sav blocks.zsav", file) && (len(c.Labels) != 2 || c.Labels[1] != csvprofile.Label{Value: "2", Label: "no"}):
+		case name == "vote" && strings.Contains("118.dta plain.sav bytes.sav blocks.zsav", file) &&
+			(len(c.Labels) != 2 || c.Labels[1] != csvprofile.Label{Value: "2", Label: "no"}):
 			t.Errorf("labels of vote: %v", c.Labels)
 		}
 	}
@@ -191,7 +196,8 @@ func damage(t *testing.T, name string, b []byte, f func([]byte)) {
 	for range flips {
 		c := bytes.Clone(b)
 		at := random.IntN(min(len(c)-8, 4096))
-		copy(c[at:], [][]byte{{0xff, 0xff, 0xff, 0x7f}, {0x7f, 0xff, 0xff, 0xff}, {0xff, 0xff, 0xff, 0xff}, {0, 0, 0, 0x80}, {0, 0, 0, 0}}[random.IntN(5)])
+		copy(c[at:], [][]byte{{0xff, 0xff, 0xff, 0x7f}, {0x7f, 0xff, 0xff, 0xff}, {0xff, 0xff, 0xff, 0xff}, {0, 0, 0, 0x80},
+			{0, 0, 0, 0}}[random.IntN(5)])
 		f(c)
 	}
 }
@@ -257,7 +263,8 @@ func TestPackedRowsOfSAS(t *testing.T) {
 }
 
 func TestOrdinaryNumbersKeepTheirForm(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", -3: "-3", 1e14: "100000000000000", 1e15: "1E15", 0.1: "0.1", 1e-5: "0.00001", 1.5e-9: "1.5E-09", 123456.75: "123456.75"} {
+	for v, want := range map[float64]string{0: "0", -3: "-3", 1e14: "100000000000000", 1e15: "1E15", 0.1: "0.1", 1e-5: "0.00001",
+		1.5e-9: "1.5E-09", 123456.75: "123456.75"} {
 		if got := number(v, 64); got != want {
 			t.Errorf("%g: %s, want %s", v, got, want)
 		}
@@ -265,7 +272,8 @@ func TestOrdinaryNumbersKeepTheirForm(t *testing.T) {
 	if got := number(float64(float32(0.1)), 32); got != "0.1" {
 		t.Error(got)
 	}
-	for format, want := range map[byte]string{5: "13802367601", 20: "2020-02-29", 22: "2020-02-29T15:00:01", 39: "2020-02-29", 21: "3833991:00:01"} {
+	for format, want := range map[byte]string{5: "13802367601", 20: "2020-02-29", 22: "2020-02-29T15:00:01", 39: "2020-02-29",
+		21: "3833991:00:01"} {
 		if got := spssNumber(13802367601, format); got != want {
 			t.Errorf("format %d: %s, want %s", format, got, want)
 		}

@@ -50,7 +50,8 @@ func inFourDigits(at time.Time, layout string) string {
 	return at.Format(layout)
 }
 
-// clock formats a number of seconds as a time of day, or as hours, minutes and seconds if there are more in it than a day.
+// clock formats a number of seconds as a time of day, or as hours, minutes and seconds if there are more in it than a
+// day.
 func clock(seconds float64) string {
 	if !(math.Abs(seconds) < 1e12) {
 		return ""

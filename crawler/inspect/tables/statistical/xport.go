@@ -16,8 +16,8 @@ import (
 // card is the length of the records of a SAS transport file.
 const card = 80
 
-// xportFile is a transport file of SAS, version 5 or 8 (SAS technical support, TS-140 and "Record Layout of a SAS Version 8
-// or 9 Data Set in SAS Transport Format").
+// xportFile is a transport file of SAS, version 5 or 8 (SAS technical support, TS-140 and "Record Layout of a SAS
+// Version 8 or 9 Data Set in SAS Transport Format").
 type xportFile struct {
 	*source.Cursor
 }
@@ -219,7 +219,8 @@ func (s *xportRows) ends() bool {
 	return false
 }
 
-// ibmFloat decodes a number to the base 16 as IBM's mainframes have it, of two to eight bytes; false for missing values.
+// ibmFloat decodes a number to the base 16 as IBM's mainframes have it, of two to eight bytes; false for missing
+// values.
 func ibmFloat(raw []byte) (float64, bool) {
 	var b [8]byte
 	copy(b[:], raw)

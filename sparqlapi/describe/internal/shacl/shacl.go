@@ -186,7 +186,8 @@ func (v *validator) values(focus, path term.Key) ([]term.Key, term.Key) {
 	return nil, path
 }
 
-func (v *validator) constraint(name string, arg, focus term.Key, values []term.Key, severity string, report func(term.Key, string, ...any)) {
+func (v *validator) constraint(name string, arg, focus term.Key, values []term.Key, severity string,
+	report func(term.Key, string, ...any)) {
 	number := func() int { n, _ := strconv.Atoi(arg.Value()); return n }
 	each := func(bad func(term.Key) bool, format string, args ...any) {
 		for _, value := range values {
@@ -196,7 +197,8 @@ func (v *validator) constraint(name string, arg, focus term.Key, values []term.K
 		}
 	}
 	switch name {
-	case "path", "severity", "message", "name", "description", "targetClass", "targetSubjectsOf", "targetObjectsOf", "targetNode", "order", "group", "flags", "deactivated", "qualifiedMinCount", "shape":
+	case "path", "severity", "message", "name", "description", "targetClass", "targetSubjectsOf", "targetObjectsOf", "targetNode", "order",
+		"group", "flags", "deactivated", "qualifiedMinCount", "shape":
 	case "property":
 		for _, value := range values {
 			v.node(arg, value, severity)

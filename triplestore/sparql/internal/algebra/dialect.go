@@ -19,13 +19,14 @@ import (
 //   - With the slash, names other than the fifteen elements (hasVersion, issued, isVersionOf, ...) are dct: terms, too:
 //     no such elements exist.
 //   - With the slash, the elements stay. But dc:title, dc:identifier and dc:format also find what the archive writes as
-//     dct:title, dct:identifier and dct:format: DCMI declares each of these dct: properties a subproperty of the element.
+//     dct:title, dct:identifier and dct:format: DCMI declares each of these dct: properties a subproperty of the
+//     element.
 //   - STRDT(?x, xsd:dateTimeStamp) accepts a literal that has a datatype and uses its lexical form. The queries of the
 //     paper apply it to dates that the archive stores as xsd:dateTime, which Virtuoso allowed. Every other STRDT is as
 //     strict as SPARQL requires.
 //
-// Queries are read this way, and the patterns and templates of updates. The data of INSERT DATA and DELETE DATA is not, nor what
-// SERVICE sends to other endpoints.
+// Queries are read this way, and the patterns and templates of updates. The data of INSERT DATA and DELETE DATA is not,
+// nor what SERVICE sends to other endpoints.
 
 const (
 	dcElements = "http://purl.org/dc/elements/1.1"

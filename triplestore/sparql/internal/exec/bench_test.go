@@ -19,18 +19,31 @@ import (
 var benchQueries = []struct{ name, text string }{
 	{"star", "SELECT ?v ?d ?s { ?r <dct:hasVersion> ?v . ?v <dct:issued> ?d ; <dcat:byteSize> ?s }"},
 	{"lookup", "SELECT ?v ?d ?s { <http://archive/resource/77> <dct:hasVersion> ?v . ?v <dct:issued> ?d ; <dcat:byteSize> ?s }"},
-	{"group", "SELECT ?mt (COUNT(?v) AS ?n) (SUM(?s) AS ?bytes) { ?r <dcat:mediaType> ?mt ; <dct:hasVersion> ?v . ?v <dcat:byteSize> ?s } GROUP BY ?mt"},
-	{"range", "SELECT ?v { ?v <dct:issued> ?d FILTER(?d >= \"2019-01-01T00:00:00Z\"^^<http://www.w3.org/2001/XMLSchema#dateTime> && ?d < \"2019-02-01T00:00:00Z\"^^<http://www.w3.org/2001/XMLSchema#dateTime>) }"},
+	{
+		"group",
+		"SELECT ?mt (COUNT(?v) AS ?n) (SUM(?s) AS ?bytes) { ?r <dcat:mediaType> ?mt ; <dct:hasVersion> ?v . ?v <dcat:byteSize> ?s } " +
+			"GROUP BY ?mt"},
+	{
+		"range",
+		"SELECT ?v { ?v <dct:issued> ?d FILTER(?d >= \"2019-01-01T00:00:00Z\"^^<http://www.w3.org/2001/XMLSchema#dateTime> && ?d < " +
+			"\"2019-02-01T00:00:00Z\"^^<http://www.w3.org/2001/XMLSchema#dateTime>) }"},
 	{"text", "SELECT ?r { ?r <dct:title> ?t FILTER(REGEX(?t, \"^haushalt.*2019|budget\", \"i\")) }"},
 	{"optional", "SELECT ?v ?n { ?r <dcat:mediaType> \"text/csv\" ; <dct:hasVersion> ?v OPTIONAL { ?t <csvw:url> ?v ; <arc:rows> ?n } }"},
 	{"absent", "SELECT ?v { ?r <dct:hasVersion> ?v FILTER NOT EXISTS { ?t <csvw:url> ?v } }"},
-	{"latest", "SELECT ?r ?v { ?r <dct:hasVersion> ?v . ?v <dct:issued> ?d FILTER NOT EXISTS { ?r <dct:hasVersion> ?w . ?w <dct:issued> ?e FILTER(?e > ?d) } }"},
+	{
+		"latest",
+		"SELECT ?r ?v { ?r <dct:hasVersion> ?v . ?v <dct:issued> ?d FILTER NOT EXISTS { ?r <dct:hasVersion> ?w . ?w <dct:issued> ?e " +
+			"FILTER(?e > ?d) } }"},
 	{"top", "SELECT ?v ?s { ?v <dcat:byteSize> ?s } ORDER BY DESC(?s) ?v LIMIT 20"},
 	{"path", "SELECT ?x { <http://archive/portal/3> (<dcat:dataset>|<dct:hasVersion>)+ ?x }"},
 	{"count", "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p"},
 	{"numbers", "SELECT ?v { ?v <dcat:byteSize> ?s FILTER(?s = " + list(" || ?s = ", "%d") + ") }"},
-	{"decimals", "SELECT ?r { ?r <dcat:mediaType> ?m ; <dct:hasVersion> ?v . ?v <dcat:byteSize> ?s FILTER(?s IN (" + list(", ", "%d.0") + ")) }"},
-	{"dates", "SELECT ?v { ?v <dct:issued> ?d FILTER(?d NOT IN (" + list(", ", `"2018-01-01T00:00:00.%04dZ"^^<http://www.w3.org/2001/XMLSchema#dateTime>`) + ")) }"},
+	{
+		"decimals", "SELECT ?r { ?r <dcat:mediaType> ?m ; <dct:hasVersion> ?v . ?v <dcat:byteSize> ?s FILTER(?s IN (" + list(", ", "%d.0") +
+			")) }"},
+	{
+		"dates", "SELECT ?v { ?v <dct:issued> ?d FILTER(?d NOT IN (" + list(", ",
+			`"2018-01-01T00:00:00.%04dZ"^^<http://www.w3.org/2001/XMLSchema#dateTime>`) + ")) }"},
 }
 
 // list writes ten thousand numbers.
@@ -85,7 +98,8 @@ func archive(b *testing.B) *triplestore.Snapshot {
 		for v := range 3 {
 			ver := term.IRI(fmt.Sprintf("http://archive/version/%d_%d", i, v))
 			add(res, "dct:hasVersion", ver)
-			add(ver, "dct:issued", term.Typed(fmt.Sprintf("20%02d-%02d-%02dT%02d:00:00Z", 18+v, 1+r.IntN(12), 1+r.IntN(28), r.IntN(24)), xsd+"dateTime"))
+			add(ver, "dct:issued",
+				term.Typed(fmt.Sprintf("20%02d-%02d-%02dT%02d:00:00Z", 18+v, 1+r.IntN(12), 1+r.IntN(28), r.IntN(24)), xsd+"dateTime"))
 			add(ver, "dcat:byteSize", term.Typed(fmt.Sprint(r.IntN(5_000_000)), xsd+"integer"))
 			if r.IntN(4) == 0 {
 				t := term.Blank(fmt.Sprintf("t%d_%d", i, v))
@@ -107,7 +121,10 @@ func archive(b *testing.B) *triplestore.Snapshot {
 func BenchmarkQueries(b *testing.B) {
 	sn := archive(b)
 	for _, q := range benchQueries {
-		for _, w := range []way{{name: "planned"}, {name: "baseline", plan: plan.Options{Join: "hash", NoReorder: true, Without: []string{"constants", "distinct-first", "top-k", "sorted-distinct", "loose-scan", "counts"}}}} {
+		for _, w := range []way{{name: "planned"},
+			{name: "baseline",
+				plan: plan.Options{Join: "hash", NoReorder: true,
+					Without: []string{"constants", "distinct-first", "top-k", "sorted-distinct", "loose-scan", "counts"}}}} {
 			b.Run(q.name+"/"+w.name, func(b *testing.B) {
 				query := parse(b, q.text)
 				b.ReportAllocs()

@@ -11,8 +11,8 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// clock is a context that notices each look at it, and a dataset that counts what is asked of it in between. Its time is
-// work: so it measures, the same on every machine, how long a query runs after its client has left.
+// clock is a context that notices each look at it, and a dataset that counts what is asked of it in between. Its time
+// is work: so it measures, the same on every machine, how long a query runs after its client has left.
 type clock struct {
 	context.Context
 	term.Dataset
@@ -90,13 +90,15 @@ var values = strings.Repeat("(1 2) ", 100)
 
 // operators has a query for each operator, with much to do for it.
 var operators = map[string]string{
-	"scan":                 "SELECT * { ?a ?b ?c }",
-	"filter":               `SELECT * { ?a ?b ?c FILTER REGEX(STR(?c), "^(a|b)+c*d$") }`,
-	"cartesian product":    "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d <http://label> ?f }",
-	"product with filter":  "SELECT * { ?a <http://label> ?c . ?d <http://label> ?f FILTER (STRLEN(?c) + STRLEN(?f) < 3) }",
-	"merge join":           "SELECT (COUNT(*) AS ?n) { ?a <http://link> ?b ; <http://link> ?c ; <http://label> ?d }",
-	"hash join":            "SELECT * { { SELECT ?a (COUNT(*) AS ?n) { ?a ?p ?o } GROUP BY ?a } { SELECT ?a (MAX(?o) AS ?m) { ?a <http://label> ?o } GROUP BY ?a } }",
-	"bind join":            "SELECT * { ?a <http://link> <http://node/7> . ?a <http://link> ?b . ?b <http://link> ?c . ?c <http://link> ?d . ?d <http://label> ?l }",
+	"scan":                "SELECT * { ?a ?b ?c }",
+	"filter":              `SELECT * { ?a ?b ?c FILTER REGEX(STR(?c), "^(a|b)+c*d$") }`,
+	"cartesian product":   "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d <http://label> ?f }",
+	"product with filter": "SELECT * { ?a <http://label> ?c . ?d <http://label> ?f FILTER (STRLEN(?c) + STRLEN(?f) < 3) }",
+	"merge join":          "SELECT (COUNT(*) AS ?n) { ?a <http://link> ?b ; <http://link> ?c ; <http://label> ?d }",
+	"hash join": "SELECT * { { SELECT ?a (COUNT(*) AS ?n) { ?a ?p ?o } GROUP BY ?a } { SELECT ?a (MAX(?o) AS ?m) { ?a " +
+		"<http://label> ?o } GROUP BY ?a } }",
+	"bind join": "SELECT * { ?a <http://link> <http://node/7> . ?a <http://link> ?b . ?b <http://link> ?c . ?c <http://link> " +
+		"?d . ?d <http://label> ?l }",
 	"optional":             "SELECT * { ?a <http://link> ?b OPTIONAL { ?b <http://link> ?c FILTER (?a != ?c) } }",
 	"minus":                "SELECT * { ?a <http://link> ?b MINUS { ?b <http://link> ?a } }",
 	"not exists":           "SELECT * { ?a <http://link> ?b FILTER NOT EXISTS { ?b <http://link> ?c . ?c <http://link> ?a } }",
@@ -184,9 +186,12 @@ func TestLongWorkOverFewQuadsLooksToo(t *testing.T) {
 		text  string
 		looks int
 	}{
-		"optional over a product": {"SELECT (COUNT(*) AS ?n) { ?a <http://label> ?b OPTIONAL { ?c <http://label> ?d FILTER (STRLEN(?d) > 5 * STRLEN(?b)) } }", 600 * 600 / 4096},
-		"long texts":              {`SELECT (STRLEN(?z) AS ?n) { ?a <http://label> ?b BIND(REPLACE(CONCAT(STR(?a), ?b), ".", "$0$0$0") AS ?z) }`, 600},
-		"paths of many ways":      {"SELECT (COUNT(*) AS ?n) { ?a (!<x:y>/^!<x:y>) ?b }", 100},
+		"optional over a product": {
+			"SELECT (COUNT(*) AS ?n) { ?a <http://label> ?b OPTIONAL { ?c <http://label> ?d FILTER (STRLEN(?d) > 5 * STRLEN(?b)) } }",
+			600 * 600 / 4096},
+		"long texts": {
+			`SELECT (STRLEN(?z) AS ?n) { ?a <http://label> ?b BIND(REPLACE(CONCAT(STR(?a), ?b), ".", "$0$0$0") AS ?z) }`, 600},
+		"paths of many ways": {"SELECT (COUNT(*) AS ?n) { ?a (!<x:y>/^!<x:y>) ?b }", 100},
 	} {
 		clock := newClock(ds, 0)
 		if _, err := start(t, clock, c.text); err != nil {

@@ -54,13 +54,18 @@ var groupQueries = []string{
 	"SELECT ?k (COUNT(?v) AS ?n) (MIN(?v) AS ?a) (MAX(?v) AS ?b) { ?s <http://kind> ?k OPTIONAL { ?s <http://value> ?v } } GROUP BY ?k",
 	"SELECT ?k (SUM(?v) AS ?n) (AVG(?v) AS ?a) { ?s <http://kind> ?k ; <http://value> ?v } GROUP BY ?k",
 	"SELECT ?k (SUM(?v) AS ?n) (AVG(?v) AS ?a) { ?s <http://kind> ?k OPTIONAL { ?s <http://value> ?v } } GROUP BY ?k",
-	"SELECT ?k (SUM(?v * 2 + 1) AS ?n) (AVG(ABS(?v)) AS ?a) (COUNT(?v - 1) AS ?c) (MIN(-?v) AS ?m) { ?s <http://kind> ?k ; <http://value> ?v } GROUP BY ?k",
-	"SELECT (SUM(?v) AS ?n) (COUNT(*) AS ?c) (MAX(STRLEN(STR(?v))) AS ?m) (SAMPLE(?v) AS ?x) (SAMPLE(STR(?v)) AS ?y) { ?s <http://value> ?v }",
+	"SELECT ?k (SUM(?v * 2 + 1) AS ?n) (AVG(ABS(?v)) AS ?a) (COUNT(?v - 1) AS ?c) (MIN(-?v) AS ?m) { ?s <http://kind> ?k ; " +
+		"<http://value> ?v } GROUP BY ?k",
+	"SELECT (SUM(?v) AS ?n) (COUNT(*) AS ?c) (MAX(STRLEN(STR(?v))) AS ?m) (SAMPLE(?v) AS ?x) (SAMPLE(STR(?v)) AS ?y) { ?s <http://value> " +
+		"?v }",
 	"SELECT (COUNT(*) AS ?c) { ?s <http://value> ?v FILTER (?v > 10000000) }",
 	"SELECT ?f ?k (COUNT(*) AS ?c) (MIN(?s) AS ?m) { ?s <http://kind> ?k ; <http://value> ?v BIND (?v > 0 AS ?f) } GROUP BY ?f ?k",
-	"SELECT ?s (COUNT(*) AS ?c) (SUM(?v) AS ?m) { ?s <http://kind> ?k ; <http://value> ?v } GROUP BY ?s",                      // a group a row
-	"SELECT ?x (SUM(?v) AS ?m) { ?s <http://kind> ?k ; <http://value> ?v BIND (FLOOR(?v / 8) AS ?x) } GROUP BY ?x",            // many groups
-	"SELECT ?x (COUNT(*) AS ?c) (MAX(?v) AS ?m) { ?s <http://kind> ?k ; <http://value> ?v BIND (STR(?s) AS ?x) } GROUP BY ?x", // more than expected
+	// a group a row
+	"SELECT ?s (COUNT(*) AS ?c) (SUM(?v) AS ?m) { ?s <http://kind> ?k ; <http://value> ?v } GROUP BY ?s",
+	// many groups
+	"SELECT ?x (SUM(?v) AS ?m) { ?s <http://kind> ?k ; <http://value> ?v BIND (FLOOR(?v / 8) AS ?x) } GROUP BY ?x",
+	// more than expected
+	"SELECT ?x (COUNT(*) AS ?c) (MAX(?v) AS ?m) { ?s <http://kind> ?k ; <http://value> ?v BIND (STR(?s) AS ?x) } GROUP BY ?x",
 }
 
 // The result is exactly that of one processor: order of groups, sums of doubles, samples.
@@ -74,7 +79,8 @@ func TestGroupsOfSeveralProcessorsAreThoseOfOne(t *testing.T) {
 				t.Fatal(text, err)
 			}
 			for _, size := range []int{64, 0} {
-				got, printed, err := rowsOf(t.Context(), t, ds, text, everywhere, exec.Options{BatchSize: size, Workers: exec.NewWorkers(4)})
+				got, printed, err := rowsOf(t.Context(), t, ds, text, everywhere,
+					exec.Options{BatchSize: size, Workers: exec.NewWorkers(4)})
 				if err != nil {
 					t.Fatal(text, err)
 				}
@@ -82,7 +88,8 @@ func TestGroupsOfSeveralProcessorsAreThoseOfOne(t *testing.T) {
 					t.Errorf("%s\n%s", text, printed)
 				}
 				if !slices.Equal(got, want) {
-					t.Errorf("values %d, batches of %d: %s\n got %q\nwant %q", kinds, size, text, got[:min(3, len(got))], want[:min(3, len(want))])
+					t.Errorf("values %d, batches of %d: %s\n got %q\nwant %q", kinds, size, text, got[:min(3, len(got))],
+						want[:min(3, len(want))])
 				}
 			}
 		}
@@ -100,11 +107,13 @@ func TestGroupsOfSeveralProcessorsStayWithinTheMemoryOfTheirQuery(t *testing.T) 
 		for _, memory := range []int64{1 << 20, 4 << 20} {
 			pool := exec.NewPool(64 << 20)
 			got, _, err := rowsOf(t.Context(), t, ds, text, everywhere,
-				exec.Options{BatchSize: 64, Memory: memory, Pool: pool, Spill: exec.NewSpill(t.TempDir(), 1<<30), Workers: exec.NewWorkers(4)})
+				exec.Options{BatchSize: 64, Memory: memory, Pool: pool, Spill: exec.NewSpill(t.TempDir(), 1<<30),
+					Workers: exec.NewWorkers(4)})
 			slices.Sort(got) // groups that wait in files come last
 			slices.Sort(want)
 			if errors.Is(err, exec.ErrMemory) {
-				if _, _, alone := rowsOf(t.Context(), t, ds, text, plan.Options{}, exec.Options{BatchSize: 64, Memory: memory, Spill: exec.NewSpill(t.TempDir(), 1<<30)}); alone == nil && memory > 1<<20 {
+				if _, _, alone := rowsOf(t.Context(), t, ds, text, plan.Options{},
+					exec.Options{BatchSize: 64, Memory: memory, Spill: exec.NewSpill(t.TempDir(), 1<<30)}); alone == nil && memory > 1<<20 {
 					t.Errorf("%s: %v; one processor had enough memory", text, err)
 				}
 			} else if err != nil || !slices.Equal(got, want) {

@@ -67,7 +67,8 @@ func (o *lateral) next() (*batch, error) {
 			}
 			if o.node.Kind == plan.Mark {
 				o.li = o.rows.n
-				return markBatch(&o.out, &batch{n: o.rows.n, cols: o.rows.cols}, o.node.Cols, o.node.L.Info().Cols, o.node.Mark, o.marks), nil
+				return markBatch(&o.out, &batch{n: o.rows.n, cols: o.rows.cols}, o.node.Cols, o.node.L.Info().Cols, o.node.Mark, o.marks),
+					nil
 			}
 		}
 		for o.li < o.rows.n && !o.p.full() {

@@ -29,11 +29,17 @@ type LimitError struct {
 func (e *LimitError) Error() string {
 	switch {
 	case e.Disk:
-		return fmt.Sprintf("exec: the queries that run now need more temporary files than their common limit of %d MB (--total-temp); try again later, or ask for less at a time", e.Value>>20)
+		return fmt.Sprintf(
+			"exec: the queries that run now need more temporary files than their common limit of %d MB (--total-temp); try again later, "+
+				"or ask for less at a time", e.Value>>20)
 	case e.Shared:
-		return fmt.Sprintf("exec: the queries that run now need more memory than their common limit of %d MB (--total-memory); try again later", e.Value>>20)
+		return fmt.Sprintf(
+			"exec: the queries that run now need more memory than their common limit of %d MB (--total-memory); try again later",
+			e.Value>>20)
 	case e.Limit == ErrMemory:
-		return fmt.Sprintf("exec: the query needs more memory than its limit of %d MB: ask for less at a time, or raise the limit (--query-memory)", e.Value>>20)
+		return fmt.Sprintf(
+			"exec: the query needs more memory than its limit of %d MB: ask for less at a time, or raise the limit (--query-memory)",
+			e.Value>>20)
 	case e.Limit == ErrRows:
 		return fmt.Sprintf("exec: the query has more than its limit of %d rows", e.Value)
 	case e.Limit == ErrTimeout:

@@ -79,14 +79,20 @@ func TestQueriesThatAreTooMuchEndWithTheNameOfALimit(t *testing.T) {
 		{"counting a cartesian product", "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }", exec.ErrTimeout},
 		{"sorting a cartesian product", "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } ORDER BY ?c ?f", exec.ErrMemory},
 		{"distinct rows of a cartesian product", "SELECT DISTINCT ?a ?d ?g { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", nil},
-		{"groups of a cartesian product", "SELECT ?a ?d ?g (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } GROUP BY ?a ?d ?g", exec.ErrMemory},
+		{"groups of a cartesian product", "SELECT ?a ?d ?g (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i } GROUP BY ?a ?d ?g",
+			exec.ErrMemory},
 		{"one long string", "SELECT (GROUP_CONCAT(?c) AS ?x) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", exec.ErrMemory},
 		{"computed terms", "SELECT (CONCAT(STR(?c), STR(?f), STR(?i)) AS ?x) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", nil},
 		{"every path", "SELECT * { ?a (<http://link>|<http://label>)* ?b . ?c <http://link>+ ?d }", nil},
-		{"all ways of a path", "SELECT (COUNT(*) AS ?n) { ?a (<http://link>/<http://link>/<http://link>/<http://link>/<http://link>/<http://link>/<http://link>/<http://link>) ?b }", exec.ErrTimeout},
+		{"all ways of a path",
+			"SELECT (COUNT(*) AS ?n) { ?a " +
+				"(<http://link>/<http://link>/<http://link>/<http://link>/<http://link>/<http://link>/<http://link>/<http://link>) ?b }",
+			exec.ErrTimeout},
 		{"a thousand unions", "SELECT * {" + union.String() + "}", exec.ErrRows},
-		{"OPTIONAL over everything", "SELECT * { ?a ?b ?c OPTIONAL { ?d ?e ?f FILTER(?c != ?f) } OPTIONAL { ?g ?h ?i FILTER(?i > ?f) } }", nil},
-		{"MINUS that compares everything", "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i MINUS { ?a ?b ?c . ?x <http://none> ?y } }", exec.ErrTimeout},
+		{"OPTIONAL over everything", "SELECT * { ?a ?b ?c OPTIONAL { ?d ?e ?f FILTER(?c != ?f) } OPTIONAL { ?g ?h ?i FILTER(?i > ?f) } }",
+			nil},
+		{"MINUS that compares everything",
+			"SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i MINUS { ?a ?b ?c . ?x <http://none> ?y } }", exec.ErrTimeout},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -115,7 +121,8 @@ func TestACancelledQueryStops(t *testing.T) {
 		"SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }",
 		"SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }",
 		"SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?c = ?f && ?f = ?i) ?j ?k ?l }",
-		"SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER NOT EXISTS { ?a ?x ?y . ?d ?z ?y . ?g ?w ?v FILTER(?v = ?y) } ?j ?k ?l }",
+		"SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER NOT EXISTS { ?a ?x ?y . ?d ?z ?y . ?g ?w ?v FILTER(?v = ?y) } " +
+			"?j ?k ?l }",
 		"SELECT (COUNT(*) AS ?n) { ?a <http://link>* ?b . ?c <http://link>* ?d . ?e <http://link>* ?f }",
 	} {
 		ctx, cancel := context.WithCancelCause(context.Background())
@@ -188,8 +195,10 @@ func TestVeryLargeQueriesArePlanned(t *testing.T) {
 	}
 	values := "SELECT * { VALUES ?a {" + strings.Repeat("<http://node/1> <http://elsewhere> ", 20000) + "} ?a <http://label> ?l }"
 	nested := strings.Repeat("?a <http://link> ?b OPTIONAL { ", 60) + "?a <http://link> ?b" + strings.Repeat(" }", 60)
-	absent := strings.Repeat("?a <http://link> ?b FILTER NOT EXISTS { ?b <http://none> ?c . ", 60) + "?a <http://link> ?b" + strings.Repeat(" }", 60)
-	unions := strings.Repeat("{ ?a <http://link> ?b } UNION { <http://node/1> <http://link> ?a . ", 60) + "?a <http://none> ?b" + strings.Repeat(" }", 60)
+	absent := strings.Repeat("?a <http://link> ?b FILTER NOT EXISTS { ?b <http://none> ?c . ", 60) + "?a <http://link> ?b" +
+		strings.Repeat(" }", 60)
+	unions := strings.Repeat("{ ?a <http://link> ?b } UNION { <http://node/1> <http://link> ?a . ", 60) + "?a <http://none> ?b" +
+		strings.Repeat(" }", 60)
 	for name, c := range map[string]struct {
 		query string
 		rows  int

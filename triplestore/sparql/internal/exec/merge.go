@@ -158,8 +158,8 @@ func (m *merge) emitAlone() {
 	m.li++
 }
 
-// align advances both sides until their keys are equal or a batch ends. It pairs left rows with a single partner itself.
-// It returns true if the output is full.
+// align advances both sides until their keys are equal or a batch ends. It pairs left rows with a single partner
+// itself. It returns true if the output is full.
 func (m *merge) align() bool {
 	if len(m.lkeys) == 1 {
 		pairs := m.kind == plan.Inner || m.kind == plan.Outer

@@ -21,7 +21,8 @@ import (
 var everywhere = plan.Options{Workers: 3, ParallelFrom: 1e-9}
 
 // rowsOf runs a query and returns its rows in order.
-func rowsOf(ctx context.Context, t *testing.T, ds term.Dataset, text string, o plan.Options, e exec.Options) (out []string, printed string, err error) {
+func rowsOf(ctx context.Context, t *testing.T, ds term.Dataset, text string, o plan.Options, e exec.Options) (out []string, printed string,
+	err error) {
 	t.Helper()
 	p, err := plan.OptimiseQuery(parse(t, text), ds, o)
 	if err != nil {
@@ -66,7 +67,8 @@ func TestSeveralProcessorsGiveTheSameRowsInTheSameOrder(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		for _, size := range []int{0, 7} {
-			got, printed, err := rowsOf(t.Context(), t, ds, text, everywhere, exec.Options{BatchSize: size, Trace: true, Workers: exec.NewWorkers(4)})
+			got, printed, err := rowsOf(t.Context(), t, ds, text, everywhere,
+				exec.Options{BatchSize: size, Trace: true, Workers: exec.NewWorkers(4)})
 			if err != nil {
 				t.Fatal(name, err)
 			}
@@ -174,7 +176,8 @@ func TestErrorsAndPanicsOfHelpersAreTheQuerys(t *testing.T) {
 	t.Parallel()
 	ds := graph(2000, 3)
 	for left := range 20 {
-		_, _, err := rowsOf(t.Context(), t, &broken{Dataset: ds, left: 3 * left}, filtered, everywhere, exec.Options{BatchSize: 16, Workers: exec.NewWorkers(8)})
+		_, _, err := rowsOf(t.Context(), t, &broken{Dataset: ds, left: 3 * left}, filtered, everywhere,
+			exec.Options{BatchSize: 16, Workers: exec.NewWorkers(8)})
 		if !errors.Is(err, errBroken) {
 			t.Errorf("after %d: got %v", left, err)
 		}
@@ -184,7 +187,8 @@ func TestErrorsAndPanicsOfHelpersAreTheQuerys(t *testing.T) {
 					t.Errorf("after %d: got %v", left, v)
 				}
 			}()
-			rowsOf(t.Context(), t, &broken{Dataset: ds, left: 3 * left, panic: true}, filtered, everywhere, exec.Options{BatchSize: 16, Workers: exec.NewWorkers(8)})
+			rowsOf(t.Context(), t, &broken{Dataset: ds, left: 3 * left, panic: true}, filtered, everywhere,
+				exec.Options{BatchSize: 16, Workers: exec.NewWorkers(8)})
 		}()
 	}
 }
@@ -192,7 +196,8 @@ func TestErrorsAndPanicsOfHelpersAreTheQuerys(t *testing.T) {
 func TestHelpersShareTheMemoryOfTheirQuery(t *testing.T) {
 	t.Parallel()
 	ds := graph(2000, 3)
-	_, _, err := rowsOf(t.Context(), t, ds, "SELECT * { ?a <http://link> ?b . ?c <http://link> ?d FILTER(STR(?a) < STR(?d)) } ORDER BY ?a", everywhere,
+	_, _, err := rowsOf(t.Context(), t, ds, "SELECT * { ?a <http://link> ?b . ?c <http://link> ?d FILTER(STR(?a) < STR(?d)) } ORDER BY ?a",
+		everywhere,
 		exec.Options{Memory: 4 << 20, Workers: exec.NewWorkers(8)})
 	if !errors.Is(err, exec.ErrMemory) {
 		t.Errorf("got %v", err)
@@ -280,7 +285,8 @@ func TestASlowSourceIsNotWaitedForUntilAPortionIsFull(t *testing.T) {
 	t.Parallel()
 	var quads []term.Quad
 	for i := range 200 {
-		quads = append(quads, term.Quad{S: term.IRI(fmt.Sprintf("http://node/%d", i)), P: term.IRI("http://label"), O: term.String(fmt.Sprint(i))})
+		quads = append(quads, term.Quad{S: term.IRI(fmt.Sprintf("http://node/%d", i)), P: term.IRI("http://label"),
+			O: term.String(fmt.Sprint(i))})
 	}
 	ds := slowStart{naive.New(quads...).Snapshot(), 2 * time.Millisecond}
 	p, err := plan.OptimiseQuery(parse(t, `SELECT * { ?a <http://label> ?l FILTER REGEX(?l, ".") }`), ds, everywhere)

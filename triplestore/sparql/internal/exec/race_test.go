@@ -29,7 +29,8 @@ func TestQueriesSeeOneStateWhileTheStoreChanges(t *testing.T) {
 	}
 	const accounts, total = 40, 4000
 	holds := func(i, n int) term.Quad {
-		return term.Quad{S: term.IRI(fmt.Sprintf("http://account/%d", i)), P: term.IRI("http://holds"), O: term.Typed(fmt.Sprint(n), "http://www.w3.org/2001/XMLSchema#integer")}
+		return term.Quad{S: term.IRI(fmt.Sprintf("http://account/%d", i)), P: term.IRI("http://holds"),
+			O: term.Typed(fmt.Sprint(n), "http://www.w3.org/2001/XMLSchema#integer")}
 	}
 	amount := make([]int, accounts)
 	err = store.Update(context.Background(), func(tx *triplestore.Txn) error {
@@ -51,7 +52,9 @@ func TestQueriesSeeOneStateWhileTheStoreChanges(t *testing.T) {
 		readers.Add(1)
 		go func() {
 			defer readers.Done()
-			q := parse(t, "SELECT (SUM(?n) AS ?sum) (COUNT(DISTINCT ?k) AS ?kinds) { ?a <http://holds> ?n ; <http://kind> ?k FILTER EXISTS { ?a ?p ?x } }")
+			q := parse(t,
+				"SELECT (SUM(?n) AS ?sum) (COUNT(DISTINCT ?k) AS ?kinds) { ?a <http://holds> ?n ; <http://kind> ?k FILTER EXISTS { ?a ?p "+
+					"?x } }")
 			for i := 0; ; i++ {
 				select {
 				case <-stop:

@@ -68,11 +68,13 @@ func TestWhatDoesNotFitIntoMemoryIsKeptInFiles(t *testing.T) {
 		{"SELECT ?a ?c { ?a ?b ?c . ?d ?e ?f } ORDER BY (?f = ?x) ?c", true, 1 << 20},
 		{"SELECT DISTINCT ?a ?c ?d ?f { ?a ?b ?c . ?d ?e ?f } ORDER BY ?c", true, 1 << 20},
 		{"SELECT DISTINCT ?a ?c ?d ?f { { ?a ?b ?c . ?d ?e ?f } UNION { ?d ?b ?c . ?a ?e ?f } }", true, 1 << 20},
-		{"SELECT ?a ?c ?d ?f (COUNT(*) AS ?n) (MIN(?b) AS ?m) (GROUP_CONCAT(STR(?e)) AS ?g) { ?a ?b ?c . ?d ?e ?f } GROUP BY ?a ?c ?d ?f", false, 4 << 20},
+		{"SELECT ?a ?c ?d ?f (COUNT(*) AS ?n) (MIN(?b) AS ?m) (GROUP_CONCAT(STR(?e)) AS ?g) { ?a ?b ?c . ?d ?e ?f } GROUP BY ?a ?c ?d ?f",
+			false, 4 << 20},
 		{"SELECT (COUNT(DISTINCT *) AS ?n) { ?a ?b ?c . ?d ?e ?f }", false, 1 << 20},
 		{"SELECT ?a (COUNT(DISTINCT CONCAT(STR(?c), STR(?f))) AS ?n) { ?a ?b ?c . ?d ?e ?f } GROUP BY ?a", false, 1 << 20},
 		{"SELECT (COUNT(DISTINCT CONCAT(STR(?a), STR(?c), STR(?f))) AS ?n) { ?a ?b ?c . ?d ?e ?f }", false, 1 << 20},
-		{"SELECT (SUM(DISTINCT 100 * STRLEN(STR(?a)) + ?c * 1000 + ?f) AS ?n) (COUNT(DISTINCT ?d) AS ?k) { ?a ?b ?c . ?d ?e ?f }", false, 1 << 20},
+		{"SELECT (SUM(DISTINCT 100 * STRLEN(STR(?a)) + ?c * 1000 + ?f) AS ?n) (COUNT(DISTINCT ?d) AS ?k) { ?a ?b ?c . ?d ?e ?f }", false,
+			1 << 20},
 		{"SELECT ?a ?x (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } ?a ?b ?c } GROUP BY ?a ?x", false, 1 << 20},
 	} {
 		want, held := answer(t, c.text, ds, exec.Options{})
@@ -100,7 +102,8 @@ func TestWhatDoesNotFitIntoMemoryIsKeptInFiles(t *testing.T) {
 
 func TestARandomOrderIsKeptInFiles(t *testing.T) {
 	t.Parallel()
-	rows, _ := answer(t, "SELECT ?a ?c ?d ?f { ?a ?b ?c . ?d ?e ?f } ORDER BY RAND()", graph(30, 5), exec.Options{Memory: 1 << 20, Spill: exec.NewSpill(t.TempDir(), 1<<30)})
+	rows, _ := answer(t, "SELECT ?a ?c ?d ?f { ?a ?b ?c . ?d ?e ?f } ORDER BY RAND()", graph(30, 5),
+		exec.Options{Memory: 1 << 20, Spill: exec.NewSpill(t.TempDir(), 1<<30)})
 	if want := 180 * 180; len(rows) != want || slices.IsSorted(rows) {
 		t.Errorf("%d rows, want %d in another order", len(rows), want)
 	}
@@ -110,7 +113,8 @@ func TestTemporaryFilesHaveALimit(t *testing.T) {
 	t.Parallel()
 	space := exec.NewSpill(t.TempDir(), 200<<10)
 	for _, text := range []string{
-		"SELECT * { ?a ?b ?c . ?d ?e ?f } ORDER BY RAND()", "SELECT DISTINCT * { ?a ?b ?c . ?d ?e ?f }", "SELECT ?a ?c ?d ?f { ?a ?b ?c . ?d ?e ?f } GROUP BY ?a ?c ?d ?f",
+		"SELECT * { ?a ?b ?c . ?d ?e ?f } ORDER BY RAND()", "SELECT DISTINCT * { ?a ?b ?c . ?d ?e ?f }",
+		"SELECT ?a ?c ?d ?f { ?a ?b ?c . ?d ?e ?f } GROUP BY ?a ?c ?d ?f",
 	} {
 		_, _, err := drain(context.Background(), t, text, graph(30, 5), exec.Options{Memory: 1 << 20, Spill: space})
 		if limit := (*exec.LimitError)(nil); !errors.As(err, &limit) || !limit.Disk {
@@ -130,7 +134,8 @@ func TestWithoutRoomForTemporaryFilesAQueryEndsWithTheReason(t *testing.T) {
 	}
 	space := exec.NewSpill(filepath.Join(file, "tmp"), 1<<30)
 	for _, text := range []string{
-		"SELECT * { ?a ?b ?c . ?d ?e ?f } ORDER BY RAND()", "SELECT DISTINCT * { ?a ?b ?c . ?d ?e ?f }", "SELECT ?a ?c ?d ?f { ?a ?b ?c . ?d ?e ?f } GROUP BY ?a ?c ?d ?f",
+		"SELECT * { ?a ?b ?c . ?d ?e ?f } ORDER BY RAND()", "SELECT DISTINCT * { ?a ?b ?c . ?d ?e ?f }",
+		"SELECT ?a ?c ?d ?f { ?a ?b ?c . ?d ?e ?f } GROUP BY ?a ?c ?d ?f",
 	} {
 		_, _, err := drain(context.Background(), t, text, graph(30, 5), exec.Options{Memory: 1 << 20, Spill: space})
 		if !errors.Is(err, exec.ErrTemp) || strings.Contains(err.Error(), file) {

@@ -95,7 +95,8 @@ func (s *substitute) decide() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	inner := &query{ctx: s.q.ctx, plan: sub, ds: s.q.ds, opts: s.q.opts, budget: s.q.budget, exprs: s.q.exprs, seeds: map[*plan.Seed]*block{}, paths: s.q.paths}
+	inner := &query{ctx: s.q.ctx, plan: sub, ds: s.q.ds, opts: s.q.opts, budget: s.q.budget, exprs: s.q.exprs,
+		seeds: map[*plan.Seed]*block{}, paths: s.q.paths}
 	inner.opts.BatchSize = min(inner.opts.BatchSize, 64)
 	inner.terms = newTerms(s.q.ds, sub.Locals(), s.q.budget)
 	o, err := inner.open(sub.Root)

@@ -59,7 +59,8 @@ func (s *textSearch) run() error {
 		return s.columns()
 	}
 	slices.SortFunc(s.rows, func(a, b textRow) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.quad.S, b.quad.S), cmp.Compare(a.quad.O, b.quad.O), cmp.Compare(a.quad.P, b.quad.P), cmp.Compare(a.quad.G, b.quad.G))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.quad.S, b.quad.S), cmp.Compare(a.quad.O, b.quad.O),
+			cmp.Compare(a.quad.P, b.quad.P), cmp.Compare(a.quad.G, b.quad.G))
 	})
 	if s.node.EachOnce {
 		type key struct{ s, g term.ID }

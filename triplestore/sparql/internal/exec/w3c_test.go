@@ -34,7 +34,8 @@ func TestW3CEvaluation(t *testing.T) {
 				t.Parallel()
 				ran := 0
 				for _, x := range tests {
-					if x.Kind != "QueryEvaluationTest" || x.Regimes || len(x.Services) > 0 || strings.HasSuffix(x.Suite, "/service") || x.Result == "" {
+					if x.Kind != "QueryEvaluationTest" || x.Regimes || len(x.Services) > 0 || strings.HasSuffix(x.Suite, "/service") ||
+						x.Result == "" {
 						continue
 					}
 					got, printed, err := evaluate(&x, way)
@@ -77,8 +78,12 @@ var ways = []way{
 	{name: "hash", plan: plan.Options{Join: "hash"}, exec: exec.Options{BatchSize: 3}},
 	{name: "merge", plan: plan.Options{Join: "merge"}, exec: exec.Options{BatchSize: 2}},
 	{name: "bind", plan: plan.Options{Join: "bind"}, exec: exec.Options{BatchSize: 1}},
-	{name: "parallel", plan: plan.Options{Workers: 3, ParallelFrom: 1e-9}, exec: exec.Options{BatchSize: 4, Workers: exec.NewWorkers(1 << 20)}},
-	{name: "as written", plan: plan.Options{NoReorder: true, Without: []string{"constants", "distinct-first", "top-k", "sorted-distinct", "loose-scan", "counts"}}, exec: exec.Options{BatchSize: 7}},
+	{name: "parallel", plan: plan.Options{Workers: 3, ParallelFrom: 1e-9},
+		exec: exec.Options{BatchSize: 4, Workers: exec.NewWorkers(1 << 20)}},
+	{
+		name: "as written", plan: plan.Options{NoReorder: true,
+			Without: []string{"constants", "distinct-first", "top-k", "sorted-distinct", "loose-scan", "counts"}},
+		exec: exec.Options{BatchSize: 7}},
 }
 
 // errData means that a test's data could not be read.

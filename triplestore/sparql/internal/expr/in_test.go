@@ -14,21 +14,28 @@ import (
 func alike() (out []algebra.Expr) {
 	const xsd = "http://www.w3.org/2001/XMLSchema#"
 	for _, k := range []term.Key{
-		term.IRI("http://a"), term.IRI("http://b"), term.Blank("a"), term.Blank("b"), term.String("a"), term.String("1"), term.String(""), term.String("http://a"),
+		term.IRI("http://a"), term.IRI("http://b"), term.Blank("a"), term.Blank("b"), term.String("a"), term.String("1"), term.String(""),
+		term.String("http://a"),
 		term.Lang("a", "en"), term.Lang("a", "de"), term.Lang("b", "en"), term.Lang("", "en"),
-		term.Typed("1", xsd+"integer"), term.Typed("01", xsd+"integer"), term.Typed("1", xsd+"byte"), term.Typed("1.0", xsd+"decimal"), term.Typed("1", xsd+"double"), term.Typed("1", xsd+"float"),
-		term.Typed("2", xsd+"integer"), term.Typed("NaN", xsd+"double"), term.Typed("true", xsd+"boolean"), term.Typed("1", xsd+"boolean"), term.Typed("false", xsd+"boolean"),
+		term.Typed("1", xsd+"integer"), term.Typed("01", xsd+"integer"), term.Typed("1", xsd+"byte"), term.Typed("1.0", xsd+"decimal"),
+		term.Typed("1", xsd+"double"), term.Typed("1", xsd+"float"),
+		term.Typed("2", xsd+"integer"), term.Typed("NaN", xsd+"double"), term.Typed("true", xsd+"boolean"), term.Typed("1", xsd+"boolean"),
+		term.Typed("false", xsd+"boolean"),
 		term.Typed("16777217", xsd+"integer"), term.Typed("16777216", xsd+"float"), term.Typed("16777216", xsd+"integer"),
-		term.Typed("2020-01-01T00:00:00", xsd+"dateTime"), term.Typed("2020-01-01T00:00:00Z", xsd+"dateTime"), term.Typed("2020-01-01T01:00:00+01:00", xsd+"dateTime"), term.Typed("2019-01-01T00:00:00Z", xsd+"dateTime"),
+		term.Typed("2020-01-01T00:00:00", xsd+"dateTime"), term.Typed("2020-01-01T00:00:00Z", xsd+"dateTime"),
+		term.Typed("2020-01-01T01:00:00+01:00", xsd+"dateTime"), term.Typed("2019-01-01T00:00:00Z", xsd+"dateTime"),
 		term.Typed("2020-01-01", xsd+"date"), term.Typed("P1Y", xsd+"duration"), term.Typed("P12M", xsd+"yearMonthDuration"),
-		term.Typed("x", xsd+"integer"), term.Typed("1", "http://unknown"), term.Typed("2", "http://unknown"), term.Typed("1", "http://other"),
-		term.Triple(term.IRI("http://a"), term.IRI("http://a"), term.Typed("1", xsd+"integer")), term.Triple(term.IRI("http://a"), term.IRI("http://a"), term.Typed("1.0", xsd+"decimal")),
+		term.Typed("x", xsd+"integer"), term.Typed("1", "http://unknown"), term.Typed("2", "http://unknown"),
+		term.Typed("1", "http://other"),
+		term.Triple(term.IRI("http://a"), term.IRI("http://a"), term.Typed("1", xsd+"integer")),
+		term.Triple(term.IRI("http://a"), term.IRI("http://a"), term.Typed("1.0", xsd+"decimal")),
 		term.Triple(term.IRI("http://a"), term.IRI("http://a"), term.Typed("1", "http://unknown")),
 		"", // an error
 	} {
 		out = append(out, algebra.ConstExpr{Term: k})
 	}
-	return append(out, algebra.Call{Func: "+", Args: []algebra.Expr{out[12], out[18]}}, algebra.Call{Func: "STR", Args: []algebra.Expr{out[0]}})
+	return append(out, algebra.Call{Func: "+", Args: []algebra.Expr{out[12], out[18]}},
+		algebra.Call{Func: "STR", Args: []algebra.Expr{out[0]}})
 }
 
 func value(t *rapid.T, e algebra.Expr) term.Key {

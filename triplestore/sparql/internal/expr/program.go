@@ -196,8 +196,8 @@ func (c *compiler) call(e algebra.Call) (Func, error) {
 	}, nil
 }
 
-// Known reports whether a function, as algebra.Call names it, is an operator, a built-in, a cast or an extension function
-// of this package. Calls of others are errors of evaluation.
+// Known reports whether a function, as algebra.Call names it, is an operator, a built-in, a cast or an extension
+// function of this package. Calls of others are errors of evaluation.
 func Known(name string) bool {
 	_, special := specialForms[name]
 	_, ordinary := lookup(name)

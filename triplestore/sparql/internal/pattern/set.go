@@ -115,7 +115,8 @@ func property(name string) set {
 
 // unassigned returns the characters of category Cn, without surrogates, which no string contains.
 func unassigned() set {
-	return ofTables(unicode.L, unicode.M, unicode.N, unicode.P, unicode.Z, unicode.S, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs).negated()
+	return ofTables(unicode.L, unicode.M, unicode.N, unicode.P, unicode.Z, unicode.S, unicode.Cc, unicode.Cf, unicode.Co,
+		unicode.Cs).negated()
 }
 
 // multi returns the characters of \s, \i, \c, \d, \w and their opposites (XML Schema Part 2 §G.4.2.5), or nil.
@@ -157,6 +158,7 @@ var blocks = sync.OnceValue(func() map[string][2]rune {
 		m[f[2]] = [2]rune{rune(from), rune(to)}
 	}
 	// Names of XML Schema 1.0 that Unicode has changed since.
-	m["Greek"], m["CombiningMarksforSymbols"], m["PrivateUse"] = m["GreekandCoptic"], m["CombiningDiacriticalMarksforSymbols"], m["PrivateUseArea"]
+	m["Greek"], m["CombiningMarksforSymbols"], m["PrivateUse"] = m["GreekandCoptic"], m["CombiningDiacriticalMarksforSymbols"],
+		m["PrivateUseArea"]
 	return m
 })

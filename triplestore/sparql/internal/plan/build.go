@@ -75,7 +75,8 @@ func (b *builder) build(op algebra.Op, sc scope) (Node, error) {
 	switch op := op.(type) {
 	case nil:
 		return b.unit(), nil
-	case algebra.BGP, algebra.Join, algebra.Filter, algebra.Extend, algebra.LeftJoin, algebra.Minus, algebra.Lateral, algebra.PathPattern, algebra.Service:
+	case algebra.BGP, algebra.Join, algebra.Filter, algebra.Extend, algebra.LeftJoin, algebra.Minus, algebra.Lateral, algebra.PathPattern,
+		algebra.Service:
 		if s, ok := op.(algebra.Service); ok && s.Name.Var == "" {
 			return b.service(s, sc), nil
 		}

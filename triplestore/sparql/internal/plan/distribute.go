@@ -37,8 +37,8 @@ func (b *builder) distribute(g *group) (Node, error) {
 }
 
 // listedRows returns how many rows the join of a few VALUES with a pattern has, by the store's estimate for each value,
-// or -1 if v is not VALUES or shares several variables with the pattern. Values that stand in a query are seldom average
-// ones.
+// or -1 if v is not VALUES or shares several variables with the pattern. Values that stand in a query are seldom
+// average ones.
 func (b *builder) listedRows(v Node, f *factor) float64 {
 	list, ok := v.(*Values)
 	if !ok || f == nil || f.pos == nil || len(list.Rows) > maxListed {

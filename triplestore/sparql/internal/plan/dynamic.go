@@ -33,7 +33,8 @@ func (b *builder) dynamic(g *group) Node {
 		quick = b.greedy(g)
 		bound = quick.Info().Cost*1.2 + 1000
 	}
-	t := &table{b: b, g: g, bound: bound, plans: map[uint][]Node{}, rows: map[uint]float64{}, distinct: map[uint]map[int]float64{}, slots: map[uint]slotSets{}}
+	t := &table{b: b, g: g, bound: bound, plans: map[uint][]Node{}, rows: map[uint]float64{}, distinct: map[uint]map[int]float64{},
+		slots: map[uint]slotSets{}}
 	for i := range g.factors {
 		mask := uint(1) << i
 		for _, leaf := range b.leaves(&g.factors[i], g.filters) {
@@ -88,7 +89,8 @@ func (t *table) joinSplits(mask uint, bushy, connected bool) (any bool) {
 			continue
 		}
 		single := bits.OnesCount(rest) == 1
-		if connected && t.slotsOf(sub).covered.And(t.slotsOf(rest).covered).Empty() && !t.g.near(t.slotsOf(sub).sure, t.slotsOf(rest).sure) {
+		if connected && t.slotsOf(sub).covered.And(t.slotsOf(rest).covered).Empty() &&
+			!t.g.near(t.slotsOf(sub).sure, t.slotsOf(rest).sure) {
 			continue
 		}
 		any = true

@@ -62,7 +62,8 @@ func exprCost(e algebra.Expr) float64 {
 // onIDs reports whether a function is computed from inline ids, many rows at a time.
 func onIDs(fn string) bool {
 	switch fn {
-	case "+", "-", "*", "/", "YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "ABS", "CEIL", "FLOOR", "ROUND", "&&", "||", "!", "IF", "COALESCE", "BOUND":
+	case "+", "-", "*", "/", "YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "ABS", "CEIL", "FLOOR", "ROUND", "&&", "||", "!", "IF",
+		"COALESCE", "BOUND":
 		return true
 	}
 	return false

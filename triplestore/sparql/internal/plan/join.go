@@ -90,7 +90,8 @@ func (c *joiner) pair(l, r Node) {
 	if rows < 0 {
 		rows = joinRows(lp, rp, c.shared)
 	}
-	if c.b.allows("merge") && len(c.keys) > 0 && len(c.maybe) == 0 && len(lp.Sorted) > 0 && len(rp.Sorted) > 0 && lp.Sorted[0] == rp.Sorted[0] {
+	if c.b.allows("merge") && len(c.keys) > 0 && len(c.maybe) == 0 && len(lp.Sorted) > 0 && len(rp.Sorted) > 0 &&
+		lp.Sorted[0] == rp.Sorted[0] {
 		if merge := mergeKeys(lp, rp, c.sure); len(merge) == len(c.keys) && c.want(mergeCost(lp, rp, rows)+c.extra, lp.Sorted) {
 			c.finish(newMergeJoin(l, r, merge, Inner, rows, c.distinct))
 			if c.b.opts.Join == "merge" {

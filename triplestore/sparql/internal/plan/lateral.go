@@ -33,7 +33,8 @@ func (b *builder) lateralStep(l Node, op algebra.Lateral, sc scope) (Node, error
 	inner := b.slots(sc, Vars(op.R))
 	b.nest++
 	defer func() { b.nest-- }()
-	if !subtracts && b.transparent(op.R, correlated, sc) && correlated.And(inner).In(lp.Sure) && !b.startsOutsideGraph(op.R, correlated, b.graph, l, sc) {
+	if !subtracts && b.transparent(op.R, correlated, sc) && correlated.And(inner).In(lp.Sure) &&
+		!b.startsOutsideGraph(op.R, correlated, b.graph, l, sc) {
 		g, err := b.flatten(op.R, sc)
 		if err != nil {
 			return nil, err

@@ -147,7 +147,8 @@ func zeroSteps(p Path) bool {
 	return false
 }
 
-// sortedPath returns the slots by which the pairs of a path are sorted. Only a repeated path is followed start by start.
+// sortedPath returns the slots by which the pairs of a path are sorted. Only a repeated path is followed start by
+// start.
 func sortedPath(n *PathScan) []int {
 	if _, many := n.Path.(Many); !many || n.From.Slot < 0 || n.To.ID != 0 || n.Graph.Slot >= 0 {
 		return nil

@@ -81,7 +81,9 @@ func (b *builder) takeApart(whole algebra.Expr, t algebra.TriplePattern, sc scop
 			to := b.slot(sc, part.n.Var)
 			steps = append(steps,
 				step{extend: &algebra.Extend{Var: name, Expr: value}, binds: setOf(s), reads: b.slots(sc, exprVars(whole)).With(s)},
-				step{extend: &algebra.Extend{Var: part.n.Var, Expr: algebra.Call{Func: unifyFunc, Args: []algebra.Expr{algebra.VarExpr{Var: name}}}},
+				step{
+					extend: &algebra.Extend{Var: part.n.Var,
+						Expr: algebra.Call{Func: unifyFunc, Args: []algebra.Expr{algebra.VarExpr{Var: name}}}},
 					binds: setOf(to), reads: setOf(s, to)})
 		default:
 			steps = append(steps, step{reads: b.slots(sc, exprVars(whole)),

@@ -8,8 +8,8 @@ import (
 )
 
 // plainlyPlaced is placed for positions that are no geometry literals: latitude and longitude of the W3C's vocabulary,
-// and the properties of GeoRSS. Literals are made of them row by row, which no index serves. direct and linked are nil if
-// the data has no such positions.
+// and the properties of GeoRSS. Literals are made of them row by row, which no index serves. direct and linked are nil
+// if the data has no such positions.
 func (b *builder) plainlyPlaced(n algebra.Node, w algebra.Var, prefix string, links []string) (direct, linked algebra.Op, err error) {
 	v := func(s string) algebra.Node { return algebra.Node{Var: algebra.Var("." + prefix + s)} }
 	iri := func(s string) algebra.Node { return algebra.Node{Term: term.IRI(s)} }
@@ -28,7 +28,9 @@ func (b *builder) plainlyPlaced(n algebra.Node, w algebra.Var, prefix string, li
 	if known {
 		ways = append(ways, func(n algebra.Node) algebra.Op {
 			lat, long := v("lat"), v("long")
-			return made(algebra.BGP{Patterns: []algebra.TriplePattern{{S: n, P: iri(geosparql.Lat), O: lat}, {S: n, P: iri(geosparql.Long), O: long}}}, expr.MakePoint, lat, long)
+			return made(algebra.BGP{
+				Patterns: []algebra.TriplePattern{{S: n, P: iri(geosparql.Lat), O: lat}, {S: n, P: iri(geosparql.Long), O: long}}},
+				expr.MakePoint, lat, long)
 		})
 	}
 	var properties [][]term.Key

@@ -44,8 +44,8 @@ type Options struct {
 	// Base is the IRI that IRI() resolves against. Prefixes shorten the printed plan.
 	Base     string
 	Prefixes map[string]string
-	// Find finds things for arc:search, the best first, at most limit, and the number of all; nil if there is nothing to
-	// search.
+	// Find finds things for arc:search, the best first, at most limit, and the number of all; nil if there is nothing
+	// to search.
 	Find func(text string, limit int) (found []Found, total int, err error)
 }
 
@@ -122,8 +122,8 @@ func OptimiseQuery(q *algebra.Query, stats Statistics, opts Options) (*Plan, err
 	}
 	p, err := Optimise(q.Pattern, ResultVars(q), q.From, q.FromNamed, stats, opts)
 	if errors.Is(err, ErrTooLarge) && !opts.NoReorder {
-		// Nested unions, subtractions and EXISTS are planned once for each place where they could be. In the order in which
-		// they are written there is one plan of them.
+		// Nested unions, subtractions and EXISTS are planned once for each place where they could be. In the order in
+		// which they are written there is one plan of them.
 		opts.NoReorder = true
 		if q, err2 := Optimise(q.Pattern, ResultVars(q), q.From, q.FromNamed, stats, opts); err2 == nil {
 			p, err = q, nil

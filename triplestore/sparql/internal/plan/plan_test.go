@@ -28,10 +28,11 @@ PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
 PREFIX a: <http://archive/>
 `
 
-// archive is a small archive: 20 portals, 400 resources of 5 media types, 3 versions of each, a table for one version in
-// four. Numbers in the expected plans are its statistics.
+// archive is a small archive: 20 portals, 400 resources of 5 media types, 3 versions of each, a table for one version
+// in four. Numbers in the expected plans are its statistics.
 func archive() *naive.Dataset {
-	const dcat, dct, csvw, xsd = "http://www.w3.org/ns/dcat#", "http://purl.org/dc/terms/", "http://www.w3.org/ns/csvw#", "http://www.w3.org/2001/XMLSchema#"
+	const dcat, dct, csvw, xsd = "http://www.w3.org/ns/dcat#", "http://purl.org/dc/terms/", "http://www.w3.org/ns/csvw#",
+		"http://www.w3.org/2001/XMLSchema#"
 	var quads []term.Quad
 	add := func(s term.Key, p string, o term.Key) { quads = append(quads, term.Quad{S: s, P: term.IRI(p), O: o}) }
 	types := []string{"text/csv", "text/html", "application/json", "application/pdf", "application/zip"}
@@ -53,7 +54,8 @@ func archive() *naive.Dataset {
 			}
 		}
 	}
-	quads = append(quads, term.Quad{S: term.IRI("http://archive/portal/1"), P: term.IRI(dct + "title"), O: term.String("a portal"), G: term.IRI("http://archive/graph")})
+	quads = append(quads, term.Quad{S: term.IRI("http://archive/portal/1"), P: term.IRI(dct + "title"), O: term.String("a portal"),
+		G: term.IRI("http://archive/graph")})
 	return naive.New(quads...).Snapshot()
 }
 
@@ -246,9 +248,10 @@ func TestAQueryThatIsTooLargeIsRefused(t *testing.T) {
 	}
 	end := translate(t, "SELECT * { <<( ?s <x:p> ?o )>> <x:q>+ ?y }").Pattern
 	for about, op := range map[string]algebra.Op{
-		"deep": deep, "a deep path": algebra.PathPattern{S: x, Path: deepPath, O: x}, "a triple term with variables as the end of a path": end,
-		"a path in a deep pattern": algebra.Join{L: deep, R: algebra.PathPattern{S: x, Path: deepPath, O: x}},
-		"many variables":           algebra.Union{L: wide, R: algebra.Distinct{In: algebra.Distinct{In: wide}}},
+		"deep": deep, "a deep path": algebra.PathPattern{S: x, Path: deepPath, O: x},
+		"a triple term with variables as the end of a path": end,
+		"a path in a deep pattern":                          algebra.Join{L: deep, R: algebra.PathPattern{S: x, Path: deepPath, O: x}},
+		"many variables":                                    algebra.Union{L: wide, R: algebra.Distinct{In: algebra.Distinct{In: wide}}},
 	} {
 		_, err := plan.Optimise(op, nil, nil, nil, archive(), plan.Options{})
 		if !errors.Is(err, plan.ErrTooLarge) {
@@ -276,13 +279,18 @@ func (broken) Lookup(term.Key) (term.ID, bool, error) { return 0, false, errBrok
 func TestAnErrorOfTheStoreEndsThePlanning(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{
-		"SELECT * { ?s <x:p> ?o }", "SELECT * { ?s <x:p>* ?o }", "SELECT * { ?s !<x:p> ?o }", "SELECT * { ?s !^<x:p> ?o }", "SELECT * { ?s (<x:p>|<x:q>) <x:o> }",
-		"SELECT * { <x:s> <x:p>* ?o }", "SELECT * { VALUES ?x { <x:v> } }", "SELECT * { GRAPH <x:g> { ?s ?p ?o } }", "SELECT * FROM <x:g> { ?s ?p ?o }",
-		"SELECT * FROM NAMED <x:g> { ?s ?p ?o }", "SELECT * { ?s ?p ?o OPTIONAL { ?s <x:p> ?x } }", "SELECT * { ?s ?p ?o MINUS { ?s <x:p> ?x } }",
-		"SELECT * { ?s ?p ?o FILTER EXISTS { ?s <x:p> ?x } }", "SELECT * { { ?s <x:p> ?o } UNION { ?s ?p ?o } }", "SELECT * { ?s ?p ?o FILTER(?o = <x:o>) }",
+		"SELECT * { ?s <x:p> ?o }", "SELECT * { ?s <x:p>* ?o }", "SELECT * { ?s !<x:p> ?o }", "SELECT * { ?s !^<x:p> ?o }",
+		"SELECT * { ?s (<x:p>|<x:q>) <x:o> }",
+		"SELECT * { <x:s> <x:p>* ?o }", "SELECT * { VALUES ?x { <x:v> } }", "SELECT * { GRAPH <x:g> { ?s ?p ?o } }",
+		"SELECT * FROM <x:g> { ?s ?p ?o }",
+		"SELECT * FROM NAMED <x:g> { ?s ?p ?o }", "SELECT * { ?s ?p ?o OPTIONAL { ?s <x:p> ?x } }",
+		"SELECT * { ?s ?p ?o MINUS { ?s <x:p> ?x } }",
+		"SELECT * { ?s ?p ?o FILTER EXISTS { ?s <x:p> ?x } }", "SELECT * { { ?s <x:p> ?o } UNION { ?s ?p ?o } }",
+		"SELECT * { ?s ?p ?o FILTER(?o = <x:o>) }",
 		"SELECT * { ?s ?p ?o FILTER(?o IN (<x:o>, <x:q>)) }", "SELECT * { ?s ?p ?o { SELECT (COUNT(*) AS ?n) { ?s <x:p> ?o } } }",
 		"SELECT * { ?s ?p ?o { SELECT DISTINCT ?s { ?s <x:p> ?o } ORDER BY ?s LIMIT 3 } }", "SELECT * { GRAPH ?g { ?s <x:p> ?o } }",
-		"SELECT * { ?s ?p ?o BIND(EXISTS { ?s <x:p> ?o } AS ?x) }", "SELECT (SUM(EXISTS { ?s <x:p> ?o }) AS ?n) { ?s ?p ?o }", "SELECT * { ?s ?p ?o } ORDER BY EXISTS { ?s <x:p> ?o }",
+		"SELECT * { ?s ?p ?o BIND(EXISTS { ?s <x:p> ?o } AS ?x) }", "SELECT (SUM(EXISTS { ?s <x:p> ?o }) AS ?n) { ?s ?p ?o }",
+		"SELECT * { ?s ?p ?o } ORDER BY EXISTS { ?s <x:p> ?o }",
 		"SELECT * { ?s ?p ?o FILTER(?o || EXISTS { ?s <x:p> ?o }) }", "SELECT * { ?s ?p ?o MINUS { ?s ?p ?o OPTIONAL { ?s <x:p> ?o } } }",
 	} {
 		_, err := plan.OptimiseQuery(translate(t, query), broken{archive()}, plan.Options{})

@@ -96,7 +96,8 @@ type cell struct {
 	patterns    []int
 }
 
-// arguments returns the members of the list that begins at a node, or the node alone. It marks the patterns of the list.
+// arguments returns the members of the list that begins at a node, or the node alone. It marks the patterns of the
+// list.
 func arguments(n algebra.Node, cells map[algebra.Var]*cell, used map[int]bool) []algebra.Node {
 	var out []algebra.Node
 	for at := n; ; {

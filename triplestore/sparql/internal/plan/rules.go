@@ -16,9 +16,10 @@ type Rule struct {
 
 // rules are applied one after the other, each to the whole tree.
 var rules = []Rule{
-	{"constants", "a variable that a filter makes equal to an IRI or a string is replaced by it", nil},                  // by joinFactors
-	{"computed-keys", "patterns that only a filter f(?a) = g(?b) connects are joined by its value", nil},                // by joinFactors
-	{"places", "patterns whose geometries a filter wants to be near something start from the index of geometries", nil}, // by leaves and probe
+	{"constants", "a variable that a filter makes equal to an IRI or a string is replaced by it", nil},   // by joinFactors
+	{"computed-keys", "patterns that only a filter f(?a) = g(?b) connects are joined by its value", nil}, // by joinFactors
+	// by leaves and probe
+	{"places", "patterns whose geometries a filter wants to be near something start from the index of geometries", nil},
 	{"distinct-first", "DISTINCT comes before an ORDER BY of its own columns, which then sorts fewer rows", distinctFirst},
 	{"top-k", "a LIMIT over a sort keeps only the first rows while sorting", topK},
 	{"sorted-distinct", "DISTINCT over a sorted input compares neighbours", sortedDistinct},

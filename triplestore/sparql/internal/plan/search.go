@@ -18,8 +18,8 @@ type findKey struct {
 	limit int
 }
 
-// searchFunction plans ?s arc:search "text" and ?s arc:search ("text" ?score limit): the things that Options.Find finds,
-// the best first. The search runs while the query is planned, so the plan has its solutions as inline data.
+// searchFunction plans ?s arc:search "text" and ?s arc:search ("text" ?score limit): the things that Options.Find
+// finds, the best first. The search runs while the query is planned, so the plan has its solutions as inline data.
 func searchFunction(b *builder, subject, object []algebra.Node, sc scope) (Node, error) {
 	if b.opts.Find == nil {
 		return nil, wrongArguments("there is nothing to search here")

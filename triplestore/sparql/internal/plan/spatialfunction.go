@@ -62,8 +62,10 @@ func (b *builder) spatialFactor(iri string, subject, object []algebra.Node, sc s
 	whole := algebra.Op(algebra.Distinct{In: algebra.Project{In: c.union, Vars: c.vars}})
 	if c.limit >= 0 {
 		distance := algebra.Var(".d")
-		whole = algebra.Group{In: c.union, By: c.vars, Aggs: []algebra.Aggregate{{Func: "MIN", Var: distance, Expr: c.apart(algebra.VarExpr{Var: ".w"})}}}
-		whole = algebra.Slice{In: algebra.OrderBy{In: whole, Keys: []algebra.OrderKey{{Expr: algebra.VarExpr{Var: distance}}}}, Limit: c.limit}
+		whole = algebra.Group{In: c.union, By: c.vars,
+			Aggs: []algebra.Aggregate{{Func: "MIN", Var: distance, Expr: c.apart(algebra.VarExpr{Var: ".w"})}}}
+		whole = algebra.Slice{In: algebra.OrderBy{In: whole, Keys: []algebra.OrderKey{{Expr: algebra.VarExpr{Var: distance}}}},
+			Limit: c.limit}
 		whole = algebra.Project{In: whole, Vars: c.vars}
 	}
 	n, err := b.build(whole, inner)
@@ -156,7 +158,8 @@ func (b *builder) relationCall(iri, name string, subject, object algebra.Node) (
 			op := l
 			if r != nil {
 				op = algebra.Join{L: l, R: r}
-				if subject.Var != "" && object.Var != "" && geometry.NeedsMeeting(name) { // start from all geometries rather than from all triples
+				if subject.Var != "" && object.Var != "" && geometry.NeedsMeeting(name) {
+					// start from all geometries rather than from all triples
 					op = algebra.Filter{In: op, Cond: isGeometry(v)}
 				}
 			}
@@ -181,7 +184,8 @@ func unionOf(list []algebra.Op) algebra.Op {
 }
 
 // jenaPlaces are the local names of Jena's predicates.
-var jenaPlaces = []string{"nearby", "nearbyGeom", "withinCircle", "withinCircleGeom", "withinBox", "withinBoxGeom", "intersectBox", "intersectBoxGeom"}
+var jenaPlaces = []string{"nearby", "nearbyGeom", "withinCircle", "withinCircleGeom", "withinBox", "withinBoxGeom", "intersectBox",
+	"intersectBoxGeom"}
 
 // nearCall returns the subjects of one of Jena's predicates. The arguments are constants: a place, as a literal or as
 // latitude and longitude (two of them for a box), for a circle the radius and the unit, kilometres by default, and the
@@ -238,7 +242,8 @@ func (b *builder) nearCall(name string, subject algebra.Node, args []algebra.Nod
 	switch kind {
 	case "nearby":
 		distance := call("distance", w, here, algebra.ConstExpr{Term: term.IRI(unit)})
-		cond = algebra.Call{Func: "<=", Args: []algebra.Expr{distance, algebra.ConstExpr{Term: term.Typed(xsdval.NewDouble(radius).String(), xsd.Double)}}}
+		cond = algebra.Call{Func: "<=",
+			Args: []algebra.Expr{distance, algebra.ConstExpr{Term: term.Typed(xsdval.NewDouble(radius).String(), xsd.Double)}}}
 	case "withinCircle":
 		disc, err := g.Buffer(radius, unit)
 		if err != nil {
@@ -308,7 +313,8 @@ func placeOf(ofLiteral, circle bool, args []algebra.Node) (g *geometry.Geometry,
 	for i := range n {
 		v, ok := numberOf(algebra.ConstExpr{Term: args[i].Term})
 		if most := [2]float64{90, 180}[i%2]; !ok || !(math.Abs(v) <= most) {
-			return nil, nil, wrongArguments("latitudes from -90 to 90 and longitudes from -180 to 180 are needed, not %s", args[i].Term.Value())
+			return nil, nil, wrongArguments("latitudes from -90 to 90 and longitudes from -180 to 180 are needed, not %s",
+				args[i].Term.Value())
 		}
 		at[i] = v
 	}
@@ -323,7 +329,9 @@ func placeOf(ofLiteral, circle bool, args []algebra.Node) (g *geometry.Geometry,
 		g, err = geometry.Rectangle(geometry.Box{MinX: west, MinY: south, MaxX: east, MaxY: north})
 		return g, args[4:], err
 	}
-	text := fmt.Sprintf("MULTIPOLYGON(((%[1]v %[2]v, 180 %[2]v, 180 %[4]v, %[1]v %[4]v, %[1]v %[2]v)), ((-180 %[2]v, %[3]v %[2]v, %[3]v %[4]v, -180 %[4]v, -180 %[2]v)))", west, south, east, north)
+	text := fmt.Sprintf(
+		"MULTIPOLYGON(((%[1]v %[2]v, 180 %[2]v, 180 %[4]v, %[1]v %[4]v, %[1]v %[2]v)), ((-180 %[2]v, %[3]v %[2]v, %[3]v %[4]v, -180 "+
+			"%[4]v, -180 %[2]v)))", west, south, east, north)
 	g, err = geometry.Parse(text, geosparql.WKTLiteral) // across the meridian of 180 degrees
 	return g, args[4:], err
 }
@@ -332,8 +340,10 @@ func placeOf(ofLiteral, circle bool, args []algebra.Node) (g *geometry.Geometry,
 func unitOf(k term.Key) (string, error) {
 	iri := k.Value()
 	if k.Kind() == term.KindLiteral && k.Datatype() != xsd.AnyURI {
-		words := map[string]string{"km": "kilometre", "kilometres": "kilometre", "kilometers": "kilometre", "m": "metre", "metres": "metre", "meters": "metre",
-			"mi": "statuteMile", "miles": "statuteMile", "cm": "centimetre", "centimetres": "centimetre", "centimeters": "centimetre", "de": "degree", "degrees": "degree"}
+		words := map[string]string{"km": "kilometre", "kilometres": "kilometre", "kilometers": "kilometre", "m": "metre", "metres": "metre",
+			"meters": "metre",
+			"mi":     "statuteMile", "miles": "statuteMile", "cm": "centimetre", "centimetres": "centimetre", "centimeters": "centimetre",
+			"de": "degree", "degrees": "degree"}
 		if name, ok := words[strings.ToLower(iri)]; ok {
 			iri = strings.TrimSuffix(geometry.Metre, "metre") + name
 		}

@@ -52,7 +52,8 @@ func (p *parser) checkQuery(q *Query) {
 			}
 			if grouped {
 				if v := stray(it.Expr, exposed); v != "" {
-					p.broken(it.At, fmt.Sprintf("?%s is neither grouped by nor inside an aggregate", v), "add it to GROUP BY, or use SAMPLE(?"+v+")")
+					p.broken(it.At, fmt.Sprintf("?%s is neither grouped by nor inside an aggregate", v),
+						"add it to GROUP BY, or use SAMPLE(?"+v+")")
 					return
 				}
 			}
@@ -61,7 +62,8 @@ func (p *parser) checkQuery(q *Query) {
 			continue
 		}
 		if grouped && !exposed[it.Var] {
-			p.broken(it.At, fmt.Sprintf("?%s is neither grouped by nor inside an aggregate", it.Var), "add it to GROUP BY, or use (SAMPLE(?"+it.Var+") AS ?any)")
+			p.broken(it.At, fmt.Sprintf("?%s is neither grouped by nor inside an aggregate", it.Var),
+				"add it to GROUP BY, or use (SAMPLE(?"+it.Var+") AS ?any)")
 			return
 		}
 	}

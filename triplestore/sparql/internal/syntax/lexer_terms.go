@@ -117,7 +117,8 @@ func (l *lexer) lang(t *token) {
 		return
 	}
 	if direction := s[n:]; strings.HasPrefix(direction, "--") {
-		if !strings.HasPrefix(direction, "--ltr") && !strings.HasPrefix(direction, "--rtl") || terminals.LangTag(direction[len("--ltr"):]) > 0 {
+		if !strings.HasPrefix(direction, "--ltr") && !strings.HasPrefix(direction, "--rtl") ||
+			terminals.LangTag(direction[len("--ltr"):]) > 0 {
 			l.bad(t, "a base direction is --ltr or --rtl")
 			return
 		}

@@ -44,7 +44,8 @@ func newParser(src, base string, o Options) (*parser, error) {
 	if err != nil {
 		return nil, &Error{Line: 1, Col: 1, Problem: fmt.Sprintf("the given base IRI is invalid: %v", err)}
 	}
-	p := &parser{lex: lexer{src: strings.TrimPrefix(src, "\ufeff")}, opts: o, base: b, prefixes: map[string]string{}, labels: map[string]int{}}
+	p := &parser{lex: lexer{src: strings.TrimPrefix(src, "\ufeff")}, opts: o, base: b, prefixes: map[string]string{},
+		labels: map[string]int{}}
 	p.fresh = "0."
 	for strings.Contains(src, "_:"+p.fresh) {
 		p.fresh += "0."
@@ -254,8 +255,8 @@ func (p *parser) iri() string {
 	return abs
 }
 
-// namespace returns the namespace of a prefix. One of the options counts as declared from its first use on, so that the tree
-// has the prefixes that the text uses.
+// namespace returns the namespace of a prefix. One of the options counts as declared from its first use on, so that the
+// tree has the prefixes that the text uses.
 func (p *parser) namespace(prefix string) (ns string, ok bool) {
 	if ns, ok = p.prefixes[prefix]; !ok {
 		if ns, ok = p.opts.Prefixes[prefix]; ok {

@@ -197,7 +197,8 @@ func (p *parser) values() *Values {
 		}
 		p.needPunct(")")
 		if len(row) != len(v.Vars) {
-			p.broken(at, fmt.Sprintf("a row of VALUES has %d values for %d variables", len(row), len(v.Vars)), "write UNDEF for a missing value")
+			p.broken(at, fmt.Sprintf("a row of VALUES has %d values for %d variables", len(row), len(v.Vars)),
+				"write UNDEF for a missing value")
 		}
 		v.Rows = append(v.Rows, row)
 	}

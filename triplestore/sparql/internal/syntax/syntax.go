@@ -1,5 +1,5 @@
-// Package syntax parses SPARQL 1.1, triple terms, base directions and VERSION of SPARQL 1.2, and LATERAL into a tree, and
-// prints trees.
+// Package syntax parses SPARQL 1.1, triple terms, base directions and VERSION of SPARQL 1.2, and LATERAL into a tree,
+// and prints trees.
 //
 // ParseQuery and ParseUpdate are safe for untrusted text: size, nesting and the number of patterns are limited, and
 // errors are *Errors with a line and a column. In the tree, prefixed names and relative IRIs are absolute, and the
@@ -24,8 +24,8 @@ type Options struct {
 	MaxDepth    int // max nesting of groups, expressions, paths, lists and triple terms; default 256
 	MaxPatterns int // max number of groups, their elements, and operations of an update; default 10,000
 
-	// Prefixes are namespaces by prefixes that the text may use without declaring them, as it may by SPARQL only if this is
-	// nil. A declaration in the text replaces one.
+	// Prefixes are namespaces by prefixes that the text may use without declaring them, as it may by SPARQL only if
+	// this is nil. A declaration in the text replaces one.
 	Prefixes map[string]string
 }
 

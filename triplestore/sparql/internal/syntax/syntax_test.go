@@ -20,7 +20,8 @@ func TestErrorsSayWhereWhatAndWhy(t *testing.T) {
 	}{
 		{"SELECT ?x\nWHERE { ?x ?p }", 2, 15, `"}"`, "a variable or a term", "", ""},
 		{"SELECT ?x WHERE { ?x a ?y", 1, 26, "the end of the text", `a graph pattern or "}"`, "", ""},
-		{"SELECT ?x WHERE { ?x rdf:type ?y }", 1, 22, "", "", `the prefix "rdf:" is not declared`, "PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>"},
+		{"SELECT ?x WHERE { ?x rdf:type ?y }", 1, 22, "", "", `the prefix "rdf:" is not declared`,
+			"PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>"},
 		{"SELECT ?x WHERE { ?x nope:x ?y }", 1, 22, "", "", `the prefix "nope:" is not declared`, "PREFIX nope: <...>"},
 		{"PREFIX dcat <x:> SELECT * {}", 1, 8, `"dcat"`, "a prefix ending in a colon", "", ""},
 		{"INSERT DATA { <a> <b> <c> }", 1, 1, `"INSERT"`, "SELECT, CONSTRUCT, ASK or DESCRIBE", "", "an update"},
@@ -34,7 +35,8 @@ func TestErrorsSayWhereWhatAndWhy(t *testing.T) {
 		{"ASK { ?ä ?p ?q . ?é ß ?y }", 1, 21, `"ß"`, "a predicate", "", ""},
 		{"# c\r\nASK { ?s ?p ?o }\r\n}", 3, 1, `"}"`, "the end of the query", "", ""},
 		{"SELECT ?x { FILTER (SUBSTR(?x)) }", 1, 21, "", "", "SUBSTR takes 2 to 3 arguments, not 1", ""},
-		{`ASK { FILTER regex("a", "a**") }`, 1, 14, "", "", "REGEX: at character 3 of the regular expression: a quantifier follows a quantifier", ""},
+		{`ASK { FILTER regex("a", "a**") }`, 1, 14, "", "",
+			"REGEX: at character 3 of the regular expression: a quantifier follows a quantifier", ""},
 		{`ASK { BIND (replace("a", "a", "b", "w") AS ?x) }`, 1, 13, "", "", `REPLACE: unknown flag 'w' of a regular expression`, ""},
 		{"SELECT ?x { FILTER (frobnicate(?x)) }", 1, 21, `"frobnicate"`, "an expression", "", ""},
 	} {
@@ -47,7 +49,8 @@ func TestErrorsSayWhereWhatAndWhy(t *testing.T) {
 		if e.Line != c.line || e.Col != c.col {
 			t.Errorf("%q: got line %d, column %d, want %d, %d (%v)", c.text, e.Line, e.Col, c.line, c.col, e)
 		}
-		if c.found != "" && e.Found != c.found || c.expected != e.Expected || !strings.HasPrefix(e.Problem, c.problem) || c.problem == "" && e.Problem != "" {
+		if c.found != "" && e.Found != c.found || c.expected != e.Expected || !strings.HasPrefix(e.Problem, c.problem) || c.problem == "" &&
+			e.Problem != "" {
 			t.Errorf("%q: got %+v", c.text, e)
 		}
 		if !strings.Contains(e.Hint, c.hinting) {
@@ -114,12 +117,16 @@ func TestPrintingAndReadingGivesTheSame(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"SELECT * { ?s a [] }", "SELECT * WHERE { ?s <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> _:0.1 . }"},
 		{"ASK { ?s <p:p> -5, +5.0 , 1e5, true, 'x'@EN, \"\"\"a\"b\nc\"\"\" }",
-			`ASK WHERE { ?s <p:p> "-5"^^<http://www.w3.org/2001/XMLSchema#integer> . ?s <p:p> "+5.0"^^<http://www.w3.org/2001/XMLSchema#decimal> . ` +
-				`?s <p:p> "1e5"^^<http://www.w3.org/2001/XMLSchema#double> . ?s <p:p> "true"^^<http://www.w3.org/2001/XMLSchema#boolean> . ?s <p:p> "x"@en . ?s <p:p> "a\"b\nc" . }`},
+			`ASK WHERE { ?s <p:p> "-5"^^<http://www.w3.org/2001/XMLSchema#integer> . ?s <p:p> ` +
+				`"+5.0"^^<http://www.w3.org/2001/XMLSchema#decimal> . ` +
+				`?s <p:p> "1e5"^^<http://www.w3.org/2001/XMLSchema#double> . ?s <p:p> "true"^^<http://www.w3.org/2001/XMLSchema#boolean> ` +
+				`. ?s <p:p> "x"@en . ?s <p:p> "a\"b\nc" . }`},
 		{"ASK { FILTER (1 - 2 - 3 * 4 > -?x && !bound(?y) || ?z IN (1, 2)) }",
-			"ASK WHERE { FILTER ((((" + lit(1) + " - " + lit(2) + " - (" + lit(3) + " * " + lit(4) + ")) > (- ?x)) && (! BOUND(?y))" + ") || (?z IN (" + lit(1) + ", " + lit(2) + ")))) }"},
+			"ASK WHERE { FILTER ((((" + lit(1) + " - " + lit(2) + " - (" + lit(3) + " * " + lit(4) + ")) > (- ?x)) && (! BOUND(?y))" +
+				") || (?z IN (" + lit(1) + ", " + lit(2) + ")))) }"},
 		{"ASK { ?s ^<a:a>/(<b:b>|!(<c:c>|^<d:d>))+ ?o }", "ASK WHERE { ?s (^(<a:a>)/((<b:b>|!(<c:c>|^<d:d>)))+) ?o . }"},
-		{"ASK { ?s ?p ?o ~ ?r {| ?a ?b |} }", "ASK WHERE { ?s ?p ?o . ?r <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( ?s ?p ?o )>> . ?r ?a ?b . }"},
+		{"ASK { ?s ?p ?o ~ ?r {| ?a ?b |} }",
+			"ASK WHERE { ?s ?p ?o . ?r <http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies> <<( ?s ?p ?o )>> . ?r ?a ?b . }"},
 		{"ASK { ?a <?b && ?c> ?d }", ""},
 	} {
 		q, err := syntax.ParseQuery(c.text, "", syntax.Options{})
@@ -133,7 +140,8 @@ func TestPrintingAndReadingGivesTheSame(t *testing.T) {
 			t.Errorf("%s: %v", c.text, err)
 			continue
 		}
-		if got := q.String(); strings.ReplaceAll(strings.ReplaceAll(got, "(", ""), ")", "") != strings.ReplaceAll(strings.ReplaceAll(c.want, "(", ""), ")", "") {
+		if got := q.String(); strings.ReplaceAll(strings.ReplaceAll(got, "(", ""), ")",
+			"") != strings.ReplaceAll(strings.ReplaceAll(c.want, "(", ""), ")", "") {
 			t.Errorf("%s:\n got %s\nwant %s", c.text, got, c.want)
 		}
 		again, err := syntax.ParseQuery(q.String(), "", syntax.Options{})
@@ -164,7 +172,8 @@ func TestSignsBesideNumbers(t *testing.T) {
 
 func TestIRIsAreResolved(t *testing.T) {
 	t.Parallel()
-	q, err := syntax.ParseQuery("BASE <sub/> PREFIX p: <#> ASK { <> p:x <../a> . <//h/p> <?q> <x:y> }", "http://example.org/dir/doc", syntax.Options{})
+	q, err := syntax.ParseQuery("BASE <sub/> PREFIX p: <#> ASK { <> p:x <../a> . <//h/p> <?q> <x:y> }", "http://example.org/dir/doc",
+		syntax.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +185,8 @@ func TestIRIsAreResolved(t *testing.T) {
 			t.Errorf("got %s, want it to contain %s", q, want)
 		}
 	}
-	if q, err := syntax.ParseQuery("ASK { <a> <b> <c> }", "", syntax.Options{}); err != nil || !strings.Contains(q.String(), "<a> <b> <c>") {
+	if q, err := syntax.ParseQuery("ASK { <a> <b> <c> }", "", syntax.Options{}); err != nil ||
+		!strings.Contains(q.String(), "<a> <b> <c>") {
 		t.Errorf("without a base: got %v, %v", q, err)
 	}
 }
@@ -185,8 +195,9 @@ func TestParseTerm(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]term.Key{
 		"<a:b>": term.IRI("a:b"), "_:x": term.Blank("x"), `"x"@en--ltr`: term.Lang("x", "en--ltr"),
-		"-2.5": term.Typed("-2.5", "http://www.w3.org/2001/XMLSchema#decimal"), "<<( <s:s> <p:p> _:o )>>": term.Triple(term.IRI("s:s"), term.IRI("p:p"), term.Blank("o")),
-		"?x": "", "a:b": "", "<a:b> <c:d>": "", "": "", "<<( ?x <p:p> <o:o> )>>": "",
+		"-2.5":                    term.Typed("-2.5", "http://www.w3.org/2001/XMLSchema#decimal"),
+		"<<( <s:s> <p:p> _:o )>>": term.Triple(term.IRI("s:s"), term.IRI("p:p"), term.Blank("o")),
+		"?x":                      "", "a:b": "", "<a:b> <c:d>": "", "": "", "<<( ?x <p:p> <o:o> )>>": "",
 	} {
 		got, err := syntax.ParseTerm(text, syntax.Options{})
 		if got != want || (err == nil) != (want != "") {
@@ -196,11 +207,13 @@ func TestParseTerm(t *testing.T) {
 }
 
 var seeds = []string{
-	"SELECT DISTINCT ?x (COUNT(*) AS ?n) FROM <g:g> WHERE { ?x a ?t OPTIONAL { ?x ?p \"l\"@en FILTER (?p IN (1, 2.0, 3e4)) } } GROUP BY ?x HAVING (COUNT(*) > 1) ORDER BY DESC(?n) LIMIT 1 OFFSET 2 VALUES ?x { UNDEF <a:b> }",
+	"SELECT DISTINCT ?x (COUNT(*) AS ?n) FROM <g:g> WHERE { ?x a ?t OPTIONAL { ?x ?p \"l\"@en FILTER (?p IN (1, 2.0, 3e4)) } } GROUP BY " +
+		"?x HAVING (COUNT(*) > 1) ORDER BY DESC(?n) LIMIT 1 OFFSET 2 VALUES ?x { UNDEF <a:b> }",
 	"CONSTRUCT { ?s ?p [ ?q (1 2) ] } WHERE { GRAPH ?g { ?s ^<a:a>/<b:b>*|!(<c:c>|^a) ?p } MINUS { ?s ?p ?o } SERVICE SILENT ?e { } }",
 	"DESCRIBE * { { SELECT * { ?s ?p ?o ~ _:r {| ?a ?b |} } } UNION { BIND (IF(EXISTS { ?s ?p ?o }, 1, <f:f>(?x)) AS ?y) } }",
 	"PREFIX : <> ASK { << :s :p 'o' ~ :r >> :q <<( ?s a '''x''' )>> . :a\\~b%20c ?v .5 }",
-	"INSERT DATA { GRAPH <g:g> { _:a <p:p> 1 } } ; WITH <g:g> DELETE { ?s ?p ?o } INSERT { ?s ?p \"\\u00e9\" } USING NAMED <h:h> WHERE { ?s ?p ?o } ; LOAD SILENT <a:a> INTO GRAPH <b:b> ; COPY DEFAULT TO <x:x>; DROP ALL",
+	"INSERT DATA { GRAPH <g:g> { _:a <p:p> 1 } } ; WITH <g:g> DELETE { ?s ?p ?o } INSERT { ?s ?p \"\\u00e9\" } USING NAMED <h:h> WHERE { " +
+		"?s ?p ?o } ; LOAD SILENT <a:a> INTO GRAPH <b:b> ; COPY DEFAULT TO <x:x>; DROP ALL",
 	"DELETE WHERE { ?s ?p ?o . GRAPH ?g { ?s ?p ?o } } ; CREATE GRAPH <a:a> ; CLEAR NAMED",
 }
 

@@ -23,7 +23,8 @@ func TestTheW3CSyntaxTests(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, x := range tests {
-				if x.Request == "" || strings.HasPrefix(x.Kind, "Protocol") || strings.HasPrefix(x.Kind, "ServiceD") || strings.HasPrefix(x.Kind, "GraphStore") {
+				if x.Request == "" || strings.HasPrefix(x.Kind, "Protocol") || strings.HasPrefix(x.Kind, "ServiceD") ||
+					strings.HasPrefix(x.Kind, "GraphStore") {
 					continue
 				}
 				text, err := x.Text()

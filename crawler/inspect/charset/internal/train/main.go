@@ -35,7 +35,8 @@ func main() {
 		log.Fatal("usage: train DIR OUT")
 	}
 	var out bytes.Buffer
-	for _, lang := range strings.Fields("ru bg uk mk el he ar fa tr cs sk pl hu sl hr ro de fr es pt it nl da sv no fi is et lv lt ca vi th") {
+	for _, lang := range strings.Fields(
+		"ru bg uk mk el he ar fa tr cs sk pl hu sl hr ro de fr es pt it nl da sv no fi is et lv lt ca vi th") {
 		bigrams(&out, lang, read(os.Args[1], lang))
 	}
 	for _, lang := range strings.Fields("zh_cn zh_tw ja ko") {
@@ -70,7 +71,8 @@ func read(dir, lang string) []word {
 		if err != nil {
 			continue
 		}
-		words = append(words, word{[]rune(strings.ToLower(text)), math.Sqrt(n)}) // roots, so that frequent words of subtitles ("you", "not") do not dominate
+		// roots, so that frequent words of subtitles ("you", "not") do not dominate
+		words = append(words, word{[]rune(strings.ToLower(text)), math.Sqrt(n)})
 	}
 	return words
 }
@@ -112,7 +114,8 @@ func cost(p float64) byte { return byte(min(255, math.Round(-math.Log2(p)*scale)
 func bigrams(out *bytes.Buffer, lang string, words []word) {
 	count := map[rune]float64{}
 	total := 0.0
-	foreign := lang == "ru" || lang == "bg" || lang == "uk" || lang == "mk" || lang == "el" || lang == "he" || lang == "ar" || lang == "fa" || lang == "th"
+	foreign := lang == "ru" || lang == "bg" || lang == "uk" || lang == "mk" || lang == "el" || lang == "he" || lang == "ar" ||
+		lang == "fa" || lang == "th"
 	for _, w := range words {
 		for _, r := range w.text {
 			if (unicode.IsLetter(r) || unicode.IsMark(r)) && !(foreign && unicode.Is(unicode.Latin, r)) {

@@ -22,7 +22,8 @@ type Table struct {
 	Cells [][]string
 }
 
-// Column returns the cells of a column, nil if there is none of the name. Rows from before the column was known have an empty one.
+// Column returns the cells of a column, nil if there is none of the name. Rows from before the column was known have an
+// empty one.
 func (t Table) Column(name string) []string {
 	for i, c := range t.Columns {
 		if c.Name == name {
@@ -54,7 +55,8 @@ func Read(t *testing.T, read source.Reader, in source.Input) []Table {
 	begun := map[int]bool{} // by table: it has the columns of the profile
 	o := source.Options{Begin: func(table int, name string, columns []string, more bool) error {
 		if table < len(tables) {
-			begun[table] = len(tables[table].Cells) == 0 && tables[table].HasColumns(columns, more) && (name == "" || name == tables[table].Name)
+			begun[table] = len(tables[table].Cells) == 0 && tables[table].HasColumns(columns, more) &&
+				(name == "" || name == tables[table].Name)
 		}
 		return nil
 	}, Each: func(table int, cells [][]byte) error {
@@ -105,7 +107,8 @@ func File(t testing.TB, name string) []byte {
 	return data
 }
 
-// Harm reads a file cut off at 40 places, and with one of 200 bits changed. The reader must neither panic nor take long.
+// Harm reads a file cut off at 40 places, and with one of 200 bits changed. The reader must neither panic nor take
+// long.
 func Harm(t *testing.T, read source.Reader, in source.Input) {
 	t.Helper()
 	data := make([]byte, in.Size)
