@@ -7,6 +7,7 @@ import (
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/web/fetch"
 )
@@ -27,7 +28,7 @@ type before interface {
 	// sameBytes returns how many other URLs of the host gave the same bytes, at most max.
 	sameBytes(ctx context.Context, url string, sha256 [32]byte, max int) (int, error)
 	// change compares a new version with the latest one; nil if they cannot be compared.
-	change(ctx context.Context, latest catalog.Version, kept *archive.Kept, ex *fetch.Exchange) *diff.Summary
+	change(ctx context.Context, latest catalog.Version, kept *archive.Kept, doc *examine.Document, url string) *diff.Summary
 	// place makes the bytes durable.
 	place(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, mediaType string, written func()) (*content.Placed, error)
 }
@@ -55,8 +56,8 @@ func (a *ofArchive) sameBytes(ctx context.Context, url string, sha256 [32]byte, 
 	return a.p.Archive.SameBytes(ctx, url, sha256, max)
 }
 
-func (a *ofArchive) change(ctx context.Context, latest catalog.Version, kept *archive.Kept, ex *fetch.Exchange) *diff.Summary {
-	return a.p.change(ctx, latest, kept, ex)
+func (a *ofArchive) change(ctx context.Context, latest catalog.Version, kept *archive.Kept, doc *examine.Document, url string) *diff.Summary {
+	return a.p.change(ctx, latest, kept, doc, url)
 }
 
 func (a *ofArchive) place(ctx context.Context, latest *catalog.Version, ex *fetch.Exchange, mediaType string,

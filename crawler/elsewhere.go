@@ -11,6 +11,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/copies/dispatch"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/crawler/inspect/packed"
 	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/web/fetch"
@@ -61,12 +62,15 @@ func (e *Elsewhere) Visit(ctx context.Context, job dispatch.Job) (sent *dispatch
 	if kept.Block.SHA256 != [32]byte{} {
 		f.Kept.Head, f.Kept.Block = kept.Block.Head[:], kept.Block.SHA256[:]
 	}
-	inside, err := packed.Pack(kept.Inside, packed.Sample)
-	if err != nil {
-		return nil, fmt.Errorf("visit %s: %w", job.URL, err)
-	}
 	if kept.Inside != nil {
-		sent.Inside = inside.AppendTo(nil)
+		if kept.Packed == nil || kept.Packed.Inside != kept.Inside {
+			inside, err := packed.Pack(kept.Inside, packed.Sample)
+			if err != nil {
+				return nil, fmt.Errorf("visit %s: %w", job.URL, err)
+			}
+			kept.Packed = &inside
+		}
+		sent.Inside = kept.Packed.AppendTo(nil)
 	}
 	sent.Parcel = &parcel{told.parcel, told.parcel.Open()}
 	return sent, nil
@@ -153,7 +157,7 @@ func (a *asTold) sameBytes(context.Context, string, [32]byte, int) (int, error) 
 	return 0, nil
 }
 
-func (a *asTold) change(context.Context, catalog.Version, *archive.Kept, *fetch.Exchange) *diff.Summary {
+func (a *asTold) change(context.Context, catalog.Version, *archive.Kept, *examine.Document, string) *diff.Summary {
 	return nil
 }
 

@@ -15,8 +15,11 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/follow/campaign"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/apart"
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/inspect/examine"
+	"odarchive/crawler/inspect/packed"
 	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/queue/supervise"
 	"odarchive/crawler/web/fetch"
@@ -59,7 +62,12 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 		}
 		return visit, p.unchanged(ctx, *latest, before, ex, leave)
 	}
-	found, err := p.detect(ctx, job, ex, &visit)
+	doc, err := p.open(ctx, ex, &visit)
+	if err != nil {
+		return visit, err
+	}
+	defer doc.Close()
+	found, err := p.detect(ctx, doc, fileOf(job, ex), ex.URL, &visit)
 	if err != nil {
 		return visit, fmt.Errorf("detect: %w", err)
 	}
@@ -85,32 +93,58 @@ func (p *Pipeline) examine(ctx context.Context, job frontier.Job, latest *catalo
 	if p.refuseFound(ex, found) {
 		return visit, nil
 	}
-	err = p.describe(ctx, latest, before, ex, found, p.exchangeOf(ex), &visit, leave)
+	stored := func() {
+		doc.Close() // before the bytes are on disk: somebody else may need its place
+		leave()
+	}
+	err = p.describe(ctx, latest, before, doc, fileOf(job, ex), ex, found, p.exchangeOf(ex), &visit, stored)
 	return visit, err
 }
 
-// Limits of the time that detecting the type of one file, and profiling it, may take.
-const (
-	detectTime  = time.Minute
-	inspectTime = 2 * time.Minute
-)
+// open begins the examination of a fetched body. A body during whose examination the program has ended twice is set
+// aside: the document is nil then, and the visit has the fault.
+func (p *Pipeline) open(ctx context.Context, ex *fetch.Exchange, visit *archive.Visit) (*examine.Document, error) {
+	doc, err := p.Examine.Open(ctx, examine.Crawl, examine.About{SHA256: ex.Body.Digests().SHA256, URL: ex.URL}, bodyOf(ex))
+	if errors.Is(err, examine.ErrSetAside) {
+		visit.Fault = p.fault("examine", ex.URL, err)
+		return nil, nil
+	}
+	return doc, own(err)
+}
+
+// own makes an error about processes that cannot be started, or that others end, trouble of this machine: the crawl
+// waits.
+func own(err error) error {
+	if errors.Is(err, apart.ErrOurs) {
+		return &fetch.OwnTrouble{Kind: fetch.TroubleExamining, Err: err}
+	}
+	return err
+}
+
+func bodyOf(ex *fetch.Exchange) examine.Body { return examine.Body{Size: ex.Body.Size(), R: ex.Body} }
+
+// fileOf returns what is known of a fetched body beside its bytes.
+func fileOf(job frontier.Job, ex *fetch.Exchange) examine.File {
+	return examine.File{Name: ex.FileName, Declared: declared(job, ex), Base: ex.FinalURL}
+}
 
 // detect detects the media type. If that fails or takes too long, the file is kept as application/octet-stream.
-func (p *Pipeline) detect(ctx context.Context, job frontier.Job, ex *fetch.Exchange, visit *archive.Visit) (found detect.Detection,
-	err error) {
-	limited, cancel := context.WithTimeout(ctx, detectTime)
-	defer cancel()
+func (p *Pipeline) detect(ctx context.Context, doc *examine.Document, file examine.File, url string,
+	visit *archive.Visit) (found detect.Detection, err error) {
+	if doc == nil {
+		return detect.Detection{Type: "application/octet-stream", Because: "it is not examined"}, nil
+	}
 	err = supervise.Contain(func() (err error) {
-		if err := p.step("detect", ex.URL); err != nil {
+		if err := p.step("detect", url); err != nil {
 			return err
 		}
-		found, err = detect.File(limited, detect.Input{Name: ex.FileName, Declared: declared(job, ex), Size: ex.Body.Size(), Body: ex.Body})
-		return err
+		found, err = doc.Detect(ctx, file)
+		return own(err)
 	})
-	if err == nil || faults.IsOwn(ctx, err) {
+	if err == nil || endsVisit(ctx, err) {
 		return found, err
 	}
-	visit.Fault = p.fault("detect", ex.URL, err)
+	visit.Fault = p.fault("detect", url, err)
 	return detect.Detection{Type: "application/octet-stream", Because: "our recognition failed on it"}, nil
 }
 
@@ -136,8 +170,8 @@ func (p *Pipeline) unchanged(ctx context.Context, latest catalog.Version, before
 // describe profiles a new version's bytes, compares them with the latest version and stores them. A fault in profiling
 // or comparing costs its result; the bytes are kept. wire is what is recorded of the exchange, nil if it is not known.
 // written is called when storing needs no processor any more.
-func (p *Pipeline) describe(ctx context.Context, latest *catalog.Version, before before, ex *fetch.Exchange, found detect.Detection,
-	wire *catalog.Exchange, visit *archive.Visit, written func()) error {
+func (p *Pipeline) describe(ctx context.Context, latest *catalog.Version, before before, doc *examine.Document, file examine.File,
+	ex *fetch.Exchange, found detect.Detection, wire *catalog.Exchange, visit *archive.Visit, written func()) error {
 	kept := &archive.Kept{
 		Type: found.Type, Charset: found.Charset, Because: found.Because, FileName: ex.FileName,
 		LastModified: ex.LastModified, ETag: ex.ETag, Headers: ex.ResponseHeader, Request: ex.RequestHeader,
@@ -147,16 +181,20 @@ func (p *Pipeline) describe(ctx context.Context, latest *catalog.Version, before
 		if err := p.step("inspect", ex.URL); err != nil {
 			return err
 		}
-		in := inspect.Input{Found: found, Name: ex.FileName, Base: ex.FinalURL, Size: ex.Body.Size(), Body: ex.Body}
-		kept.Inside, err = inspect.File(ctx, in, inspect.Limits{Time: inspectTime})
-		return err
+		if doc == nil {
+			return examine.ErrSetAside
+		}
+		file.Found = found
+		inside, err := doc.Profile(ctx, file)
+		kept.Packed, kept.Inside = &inside, inside.Inside
+		return own(err)
 	})
-	if err != nil && !faults.IsOwn(ctx, err) {
+	if err != nil && !endsVisit(ctx, err) {
 		visit.Fault = p.fault("inspect", ex.URL, err)
 		kept.Inside, err = &inspect.Inside{Faults: []string{visit.Fault}}, nil
 	}
-	if err == nil && latest != nil {
-		fault := supervise.Contain(func() error { kept.Change = before.change(ctx, *latest, kept, ex); return nil })
+	if err == nil && latest != nil && doc != nil {
+		fault := supervise.Contain(func() error { kept.Change = before.change(ctx, *latest, kept, doc, ex.URL); return nil })
 		if fault != nil {
 			visit.Fault = p.fault("compare with the version before", ex.URL, fault)
 		}
@@ -235,32 +273,37 @@ const compareTime = time.Minute
 
 // change returns how the new version differs from the latest, or nil, after logging the error, if they cannot be
 // compared.
-func (p *Pipeline) change(ctx context.Context, latest catalog.Version, kept *archive.Kept, ex *fetch.Exchange) *diff.Summary {
-	limited, cancel := context.WithTimeout(ctx, compareTime)
-	defer cancel()
-	if err := p.step("compare", ex.URL); err != nil {
-		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)
+func (p *Pipeline) change(ctx context.Context, latest catalog.Version, kept *archive.Kept, doc *examine.Document,
+	url string) *diff.Summary {
+	if err := p.step("compare", url); err != nil {
+		p.Log.Warn("versions not compared", "url", url, "error", err)
 		return nil
 	}
-	older, inside, closer, err := p.Archive.Side(limited, latest)
-	if err != nil {
-		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)
-		return nil
-	}
-	defer closer.Close()
-	kept.Former = archive.Former{Version: latest.ID, Inside: inside}
-	newer := sideOf(kept, ex)
-	report, err := diff.Compare(limited, older, newer, diff.Options{List: -1, Memory: 64 << 20})
-	if err != nil {
-		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)
-		return nil
-	}
-	return &report.Summary
+	return p.compare(ctx, latest, kept, doc, url, true)
 }
 
-// sideOf returns the fetched body as one side of a comparison.
-func sideOf(kept *archive.Kept, ex *fetch.Exchange) diff.Side {
-	file := inspect.Input{Found: detect.Detection{Type: kept.Type, Charset: kept.Charset}, Name: kept.FileName, Size: ex.Body.Size(),
-		Body: ex.Body}
-	return diff.SideOf(file, kept.Inside)
+// compare compares a document with another version of its URL, of which it is the newer or the older one, as change
+// does.
+func (p *Pipeline) compare(ctx context.Context, other catalog.Version, kept *archive.Kept, doc *examine.Document, url string,
+	newer bool) *diff.Summary {
+	limited, cancel := context.WithTimeout(ctx, compareTime)
+	defer cancel()
+	side, closer, err := p.Archive.Side(limited, other)
+	if err == nil {
+		defer closer.Close()
+		if newer {
+			kept.Former = archive.Former{Version: other.ID, Inside: side.Inside.Inside}
+		}
+		own := examine.Side{Type: kept.Type, Charset: kept.Charset, Name: kept.FileName}
+		if own.Inside = (packed.Inside{Inside: kept.Inside}); kept.Packed != nil && kept.Packed.Inside == kept.Inside {
+			own.Inside = *kept.Packed
+		}
+		var report *diff.Report
+		report, err = doc.Compare(limited, own, side, newer, diff.Options{List: -1, Memory: 64 << 20}, compareTime)
+		if err == nil {
+			return &report.Summary
+		}
+	}
+	p.Log.Warn("versions not compared", "url", url, "error", err)
+	return nil
 }

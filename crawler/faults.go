@@ -11,6 +11,8 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/follow/campaign"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/apart"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/queue/supervise"
 	"odarchive/crawler/web/fetch"
@@ -36,7 +38,15 @@ func (p *Pipeline) fault(doing, url string, err error) string {
 	if errors.As(err, &panicked) {
 		about = append(about, "stack", panicked.Stack)
 	}
-	p.Log.Error("a fault of this program: please report it with the file", about...)
+	var death *apart.Death
+	switch {
+	case errors.As(err, &death):
+		p.Log.Warn("a file ended the process that examined it; its bytes are kept", append(about, "stderr", death.Last[:min(len(death.Last), 500)])...)
+	case errors.Is(err, examine.ErrSetAside):
+		p.Log.Warn("a file is set aside", about...)
+	default:
+		p.Log.Error("a fault of this program: please report it with the file", about...)
+	}
 	return fmt.Sprintf("%s: %v", doing, err)
 }
 

@@ -11,7 +11,6 @@ import (
 	"odarchive/crawler/address"
 	"odarchive/crawler/archive"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/inspect/diff"
 	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/queue/scope"
 	"odarchive/crawler/queue/supervise"
@@ -84,8 +83,8 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	}
 	job := frontier.Job{URL: im.URL, Format: im.Format}
 	// The labels of its bytes have the time of the capture.
-	then := &Pipeline{Archive: p.Archive, Clock: func() time.Time { return im.At }, Log: p.Log, Processors: p.Processors, Scope: p.Scope,
-		trip: p.trip}
+	then := &Pipeline{Archive: p.Archive, Clock: func() time.Time { return im.At }, Log: p.Log, Processors: p.Processors, Examine: p.Examine,
+		Scope: p.Scope, trip: p.trip}
 	visit, err := then.examineImported(ctx, job, older, newer, ex, im)
 	p.faults.Add(then.faults.Load())
 	if err != nil {
@@ -124,14 +123,19 @@ func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older,
 	}
 	leave := sync.OnceFunc(func() { <-p.Processors })
 	defer leave()
-	found, err := p.detect(ctx, job, ex, &visit)
+	doc, err := p.open(ctx, ex, &visit)
+	if err != nil {
+		return visit, err
+	}
+	defer doc.Close()
+	found, err := p.detect(ctx, doc, fileOf(job, ex), ex.URL, &visit)
 	if err != nil {
 		return visit, fmt.Errorf("detect: %w", err)
 	}
 	if err := p.neverKept(im, found.Type); err != nil {
 		return visit, err
 	}
-	if err := p.describe(ctx, older, &ofArchive{p}, ex, found, im.Exchange, &visit, leave); err != nil {
+	if err := p.describe(ctx, older, &ofArchive{p}, doc, fileOf(job, ex), ex, found, im.Exchange, &visit, leave); err != nil {
 		return visit, err
 	}
 	visit.Kept.Truncated = im.Truncated
@@ -139,8 +143,14 @@ func (p *Pipeline) examineImported(ctx context.Context, job frontier.Job, older,
 	if newer == nil {
 		return visit, nil
 	}
-	visit.Past.Next = newer.ID
-	if fault := supervise.Contain(func() error { visit.Past.Change = p.changeTo(ctx, *newer, visit.Kept, ex); return nil }); fault != nil {
+	if visit.Past.Next = newer.ID; doc == nil {
+		return visit, nil
+	}
+	fault := supervise.Contain(func() error {
+		visit.Past.Change = p.compare(ctx, *newer, visit.Kept, doc, ex.URL, false)
+		return nil
+	})
+	if fault != nil {
 		visit.Fault = p.fault("compare with the version after", ex.URL, fault)
 	}
 	return visit, nil
@@ -158,25 +168,6 @@ func (p *Pipeline) neverKept(im Imported, mediaType string) error {
 		}
 	}
 	return nil
-}
-
-// changeTo returns how a version differs from an imported file that comes before it, nil if they cannot be compared.
-func (p *Pipeline) changeTo(ctx context.Context, newer catalog.Version, kept *archive.Kept, ex *fetch.Exchange) *diff.Summary {
-	limited, cancel := context.WithTimeout(ctx, compareTime)
-	defer cancel()
-	side, _, closer, err := p.Archive.Side(limited, newer)
-	if err != nil {
-		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)
-		return nil
-	}
-	defer closer.Close()
-	older := sideOf(kept, ex)
-	report, err := diff.Compare(limited, older, side, diff.Options{List: -1, Memory: 64 << 20})
-	if err != nil {
-		p.Log.Warn("versions not compared", "url", ex.URL, "error", err)
-		return nil
-	}
-	return &report.Summary
 }
 
 // JoinAll indexes the columns of the versions that wait for it, as a crawl does at its end.

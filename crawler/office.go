@@ -259,7 +259,14 @@ func (o *Office) kept(ctx context.Context, s *sight, r *dispatch.Result, open di
 		return nil, ctx.Err()
 	}
 	defer func() { <-p.Processors }()
-	kept.Change = p.change(ctx, *s.latest, kept, ex)
+	doc, err := p.open(ctx, ex, &s.found)
+	if err != nil {
+		return nil, err
+	}
+	defer doc.Close()
+	if doc != nil {
+		kept.Change = p.change(ctx, *s.latest, kept, doc, ex.URL)
+	}
 	kept.Placed, err = p.place(ctx, s.latest, ex, kept.Type, func() {})
 	return kept, err
 }

@@ -24,6 +24,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/exchange/tape"
 	"odarchive/crawler/follow/campaign"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/queue/hints"
 	"odarchive/crawler/queue/schedule"
@@ -47,6 +48,7 @@ type Pipeline struct {
 	Workers  int // how many hosts are fetched from at the same time, until SetWorkers changes that
 	// Processors is a semaphore: its capacity bounds how many bodies are examined at the same time.
 	Processors chan struct{}
+	Examine    *examine.Pool // reads fetched bodies; nil reads them in this process
 	// Refused, if not nil, is called after the disk had no room for a fetched body, so that Options.Hold of the
 	// frontier can look at the disk before the next lease.
 	Refused func()

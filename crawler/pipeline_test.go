@@ -201,6 +201,7 @@ func newNodeOf(t *testing.T, db *kv.DB, packs string, options content.Options) (
 		Schedule:   schedule.PaperRule(limits),
 		Processors: make(chan struct{}, 2),
 	}
+	n.examineWith(examiner(t))
 	return n, closeNode
 }
 

@@ -28,6 +28,7 @@ import (
 	"odarchive/crawler/archive/search"
 	"odarchive/crawler/archive/tallies"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -49,6 +50,7 @@ type Archive struct {
 	tallies *tallies.Tallies
 	search  *search.Index
 	joining *joining.Queue
+	examine *examine.Pool // nil: in this process
 	purges  chan struct{} // has an element if there may be something to purge
 
 	purgedHere atomic.Pointer[string] // which bytes PurgeWithdrawn has removed last from the database's files
@@ -64,6 +66,10 @@ func New(mint ns.Mint, db *kv.DB, triples *triplestore.Store, bytes *content.Sto
 		purges: make(chan struct{}, 1), together: newTogether(),
 	}
 }
+
+// ExamineWith has the stored bytes read by a pool, whose lane of visitors it uses. Until it is called, they are read in
+// this process.
+func (a *Archive) ExamineWith(p *examine.Pool) { a.examine = p }
 
 // Mint makes and reads the IRIs of this archive.
 func (a *Archive) Mint() ns.Mint { return a.mint }

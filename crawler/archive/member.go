@@ -3,13 +3,14 @@ package archive
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
-	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/crawler/inspect/unpack"
 )
 
@@ -51,8 +52,12 @@ func (a *Archive) Extract(ctx context.Context, m Member, dst io.Writer) error {
 		return err
 	}
 	defer body.Close()
-	in := inspect.Input{Found: detect.Detection{Type: m.Version.Type}, Name: m.Version.FileName, Size: body.Size(), Body: body}
-	err = inspect.Extract(ctx, in, m.Path, inspect.Limits{}, dst)
+	doc, err := a.examine.Open(ctx, examine.Visitors, aboutOf(m.Version), examine.Body{Size: body.Size(), R: body})
+	if err != nil {
+		return fmt.Errorf("unpack %s: %w", m.Version.ID, err)
+	}
+	defer doc.Close()
+	err = doc.Extract(ctx, fileOf(m.Version), m.Path, dst)
 	if errors.Is(err, unpack.ErrNotFound) {
 		return records.NotFound("member", m.Path)
 	}

@@ -10,6 +10,7 @@ import (
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/crawler/inspect/unpack"
 )
 
@@ -50,10 +51,19 @@ func (a *Archive) EachRowFrom(ctx context.Context, v catalog.Version, t Table, m
 		return fmt.Errorf("version %s: %w", v.ID, err)
 	}
 	defer body.Close()
-	in := inspect.Input{Found: detect.Detection{Type: v.Type}, Name: v.FileName, Size: body.Size(), Body: body}
-	err = inspect.EachRowFrom(ctx, in, t.Member, t.Type, t.Charset, t.Index, t.Profile, inspect.Limits{}, marks, f)
+	doc, err := a.examine.Open(ctx, examine.Visitors, aboutOf(v), examine.Body{Size: body.Size(), R: body})
+	if err != nil {
+		return fmt.Errorf("rows of %s: %w", v.ID, err)
+	}
+	defer doc.Close()
+	err = doc.EachRow(ctx, fileOf(v), examine.Table(t), marks, f)
 	if errors.Is(err, unpack.ErrNotFound) {
 		return records.NotFound("member", t.Member)
 	}
 	return err
+}
+
+// fileOf returns what is known of a version beside its bytes.
+func fileOf(v catalog.Version) examine.File {
+	return examine.File{Found: detect.Detection{Type: v.Type}, Name: v.FileName}
 }

@@ -204,7 +204,7 @@ func (c *Crawl) build() error {
 	c.Pipeline = &crawler.Pipeline{
 		Archive: s.Archive, Frontier: c.Frontier, Gate: c.Gate, Fetcher: c.Fetcher, Clock: s.Clock, Log: s.Log,
 		Settings: c.Hosts.Of,
-		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		Schedule: rule, Workers: settings.Workers, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)), Examine: s.Examine,
 		Refused: room.Refused, Jobs: c.Jobs, Tape: c.Tape, Campaigns: c.Campaigns,
 		Hints: c.Hints, Scope: c.Scope, MaxBody: int64(settings.MaxBody), Honour: settings.Honour,
 	}

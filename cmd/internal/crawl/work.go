@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/config"
+	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/copies/dispatch"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/crawler/queue/scope"
 	"odarchive/crawler/web/fetch"
 	"odarchive/crawler/web/hosts"
@@ -53,7 +55,12 @@ func Work(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 			return fmt.Errorf("--bytes: %w", err)
 		}
 	}
-	b := &workshop{cfg: cfg, log: log, dir: dir}
+	examiner, err := store.NewExaminer(cfg, log, 0, "")
+	if err != nil {
+		return err
+	}
+	defer examiner.Close()
+	b := &workshop{cfg: cfg, log: log, dir: dir, examine: examiner}
 	w := dispatch.NewWorker(dispatch.WorkerOptions{
 		Address: address, Credentials: credentials, Name: fmt.Sprintf("%s/%d", machine, os.Getpid()), Hosts: cfg.Fetch.Workers,
 		Bucket: parcels, Build: b.build, Log: log,
@@ -71,6 +78,8 @@ type workshop struct {
 	cfg config.Config
 	log *slog.Logger
 	dir string
+
+	examine *examine.Pool
 }
 
 // build returns a kit by the settings of the writer, and by this machine's.
@@ -117,7 +126,7 @@ func (b *workshop) build(w *dispatch.Worker, by dispatch.Welcome) (dispatch.Kit,
 	options.Settings, options.Permit, options.Resolver = of, w.Permit, resolver
 	fetcher := fetch.New(options)
 	p := &crawler.Pipeline{
-		Fetcher: fetcher, Settings: of, Clock: time.Now, Log: b.log, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)), Scope: rules,
+		Fetcher: fetcher, Settings: of, Clock: time.Now, Log: b.log, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)), Examine: b.examine, Scope: rules,
 		MaxBody: by.MaxBody, Honour: by.Honour,
 	}
 	token, _, _ := strings.Cut(by.UserAgent, "/")

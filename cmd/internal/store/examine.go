@@ -24,7 +24,7 @@ func NewExaminer(cfg config.Config, log *slog.Logger, n int, notes string) (*exa
 	return examine.New(examine.Options{
 		Children: n, Memory: memory.ForChild(all), Notes: notes,
 		InProcess: cfg.Examine == config.ExamineHere || cfg.Examine == "", Unlimited: cfg.Examine == config.ExamineUnlimited,
-		Said: func(what string) { log.Info(what, "memory of each", memory.ForChild(all)) },
+		Said: func(what string) { log.Info(what, "MiB of each", memory.ForChild(all)>>20) },
 	})
 }
 

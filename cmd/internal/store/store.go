@@ -142,6 +142,7 @@ func (s *Store) openParts(ctx context.Context, opts Options) (err error) {
 func (s *Store) openArchive() {
 	s.setFormerBases()
 	s.Archive = archive.New(s.Mint, s.DB, s.Triples, s.Content)
+	s.Archive.ExamineWith(s.Examine)
 	s.signer = &transparency.Signer{DB: s.DB, File: s.Config.LogKey(), Clock: s.Clock}
 }
 

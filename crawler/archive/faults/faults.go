@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"odarchive/crawler/inspect/apart"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 )
@@ -19,7 +20,7 @@ func IsOwn(ctx context.Context, err error) bool {
 	}
 	for _, own := range []error{
 		kv.ErrDiskFull, kv.ErrWritesStopped, kv.ErrClosed, kv.ErrDamaged, kv.ErrReadOnly, triplestore.ErrClosed, triplestore.ErrDamaged,
-		fs.ErrClosed,
+		fs.ErrClosed, apart.ErrOurs,
 	} {
 		if errors.Is(err, own) {
 			return true

@@ -141,6 +141,30 @@ func (t Txn) InsideSketched(versionID string) (in *inspect.Inside, err error) {
 	return in, t.addSketches(resource, n, in)
 }
 
+// InsidePacked returns the same as it is stored, too, for another process. It is empty if nothing is known.
+func (t Txn) InsidePacked(versionID string) (p packed.Inside, err error) {
+	resource, n, _ := ns.SplitVersionID(versionID)
+	k := VersionKey(tableInside, resource, n)
+	record, ok, err := t.Get(kv.SpaceArchive, k)
+	if !ok || err != nil {
+		return packed.Inside{}, err
+	}
+	piece := t.insidePiecesOf(resource, n)
+	p.Record = record
+	p.Inside, err = packed.Unpack(record, func(i int) ([]byte, error) {
+		part, err := piece(i)
+		p.Pieces = append(p.Pieces, part)
+		return part, err
+	})
+	if err != nil {
+		return packed.Inside{}, badRecord(k, err)
+	}
+	if p.Sketches, _, err = t.Get(kv.SpaceArchive, VersionKey(tableSketches, resource, n)); err != nil {
+		return packed.Inside{}, err
+	}
+	return p, t.addSketches(resource, n, p.Inside)
+}
+
 // Change returns how a version differs from the one before, nil if unknown.
 func (t Txn) Change(versionID string) (*diff.Summary, error) {
 	resource, n, _ := ns.SplitVersionID(versionID)

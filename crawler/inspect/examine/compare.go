@@ -72,7 +72,7 @@ func (s Side) side() diff.Side {
 func (s Side) named() sideArgs { return sideArgs{s.Type, s.Charset, s.Name} }
 
 func (s Side) inside() []byte {
-	if s.Inside.Inside == nil {
+	if len(s.Inside.Record) == 0 {
 		return nil
 	}
 	return s.Inside.AppendTo(nil)

@@ -126,8 +126,11 @@ func (p *Pool) Open(ctx context.Context, lane int, about About, body Body) (*Doc
 	return d, nil
 }
 
-// Close gives the child back. It may be called twice.
+// Close gives the child back. It may be called twice, and on nil.
 func (d *Document) Close() {
+	if d == nil {
+		return
+	}
 	if d.child != nil {
 		d.child.Close()
 	}

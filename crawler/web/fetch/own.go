@@ -18,6 +18,7 @@ const (
 	TroubleDisk        Trouble = "the spool cannot be written"
 	TroubleResolver    Trouble = "the name server cannot be reached"
 	TroubleNetwork     Trouble = "the network is down"
+	TroubleExamining   Trouble = "what was fetched cannot be examined"
 )
 
 // OwnTrouble is the error of a fetch that failed because of this machine. It says nothing about the host. The caller
