@@ -56,7 +56,8 @@ func (a *ofArchive) sameBytes(ctx context.Context, url string, sha256 [32]byte, 
 	return a.p.Archive.SameBytes(ctx, url, sha256, max)
 }
 
-func (a *ofArchive) change(ctx context.Context, latest catalog.Version, kept *archive.Kept, doc *examine.Document, url string) *diff.Summary {
+func (a *ofArchive) change(ctx context.Context, latest catalog.Version, kept *archive.Kept, doc *examine.Document,
+	url string) *diff.Summary {
 	return a.p.change(ctx, latest, kept, doc, url)
 }
 

@@ -41,7 +41,8 @@ func (p *Pipeline) fault(doing, url string, err error) string {
 	var death *apart.Death
 	switch {
 	case errors.As(err, &death):
-		p.Log.Warn("a file ended the process that examined it; its bytes are kept", append(about, "stderr", death.Last[:min(len(death.Last), 500)])...)
+		about = append(about, "stderr", death.Last[:min(len(death.Last), 500)])
+		p.Log.Warn("a file ended the process that examined it; its bytes are kept", about...)
 	case errors.Is(err, examine.ErrSetAside):
 		p.Log.Warn("a file is set aside", about...)
 	default:

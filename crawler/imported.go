@@ -83,8 +83,8 @@ func (p *Pipeline) importOne(ctx context.Context, im Imported) (catalog.Outcome,
 	}
 	job := frontier.Job{URL: im.URL, Format: im.Format}
 	// The labels of its bytes have the time of the capture.
-	then := &Pipeline{Archive: p.Archive, Clock: func() time.Time { return im.At }, Log: p.Log, Processors: p.Processors, Examine: p.Examine,
-		Scope: p.Scope, trip: p.trip}
+	then := &Pipeline{Archive: p.Archive, Clock: func() time.Time { return im.At }, Log: p.Log, Processors: p.Processors,
+		Examine: p.Examine, Scope: p.Scope, trip: p.trip}
 	visit, err := then.examineImported(ctx, job, older, newer, ex, im)
 	p.faults.Add(then.faults.Load())
 	if err != nil {

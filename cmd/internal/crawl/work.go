@@ -126,7 +126,8 @@ func (b *workshop) build(w *dispatch.Worker, by dispatch.Welcome) (dispatch.Kit,
 	options.Settings, options.Permit, options.Resolver = of, w.Permit, resolver
 	fetcher := fetch.New(options)
 	p := &crawler.Pipeline{
-		Fetcher: fetcher, Settings: of, Clock: time.Now, Log: b.log, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)), Examine: b.examine, Scope: rules,
+		Fetcher: fetcher, Settings: of, Clock: time.Now, Log: b.log, Processors: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		Examine: b.examine, Scope: rules,
 		MaxBody: by.MaxBody, Honour: by.Honour,
 	}
 	token, _, _ := strings.Cut(by.UserAgent, "/")
