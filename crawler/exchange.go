@@ -16,12 +16,7 @@ import (
 	"odarchive/crawler/web/fetch"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/prov"
-	"odarchive/vocab/spdx"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // ended returns the end of a fetch by the archive's clock.
@@ -154,7 +149,7 @@ func blockDigest(ex *fetch.Exchange, wire *catalog.Exchange) (d archive.BlockDig
 func writeTurtle(quads []term.Quad) ([]byte, error) {
 	var b bytes.Buffer
 	w := rdfio.NewWriter(&b, rdfio.Turtle(), map[string]string{ // all prefixes would take as long as writing the triples
-		"arc": arc.NS, "dcat": dcat.NS, "dct": dcterms.NS, "prov": prov.NS, "spdx": spdx.NS, "xsd": xsd.NS,
+		"arc": vocab.ArcNS, "dcat": vocab.DCATNS, "dct": vocab.DCTNS, "prov": vocab.PROVNS, "spdx": vocab.SPDXNS, "xsd": vocab.XSDNS,
 	})
 	for _, q := range quads {
 		if err := w.Write(q); err != nil {

@@ -9,8 +9,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 )
 
 // versionsSaid returns the number of statements with a predicate.
@@ -78,7 +77,7 @@ func TestTheSameBytesUnderManyURLsAreAnErrorPageUnlessTheyAreData(t *testing.T) 
 			if err != nil || stats.Versions != c.data || stats.Crawled != c.data {
 				t.Errorf("%d versions of %d URLs count, %v; want %d", stats.Versions, stats.Crawled, err, c.data)
 			}
-			if got := versionsSaid(t, n, dcterms.HasVersion); got != c.data {
+			if got := versionsSaid(t, n, vocab.DCTHasVersion); got != c.data {
 				t.Errorf("%d statements of versions, want %d", got, c.data)
 			}
 		})
@@ -107,7 +106,7 @@ func TestAnErrorPageThatWasKeptIsMarkedAndItsURLGoesOn(t *testing.T) {
 	if outcomes[catalog.Archived] != 3 || outcomes[catalog.NoVersion] != 2 {
 		t.Errorf("outcomes %v, want two kept before the third told, and the other host's", outcomes)
 	}
-	if got := versionsSaid(t, n, arc.ErrorPage); got != 2 {
+	if got := versionsSaid(t, n, vocab.ArcErrorPage); got != 2 {
 		t.Errorf("%d versions are marked, want 2: the other host's is none of them", got)
 	}
 	var kept string

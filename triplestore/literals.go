@@ -8,16 +8,12 @@ import (
 
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/text"
-	"odarchive/vocab/csvw"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/skos"
+	"odarchive/vocab"
 )
 
 // DefaultTextPredicates returns the predicates whose objects are searched by word unless Options name others.
 func DefaultTextPredicates() []string {
-	return []string{dcterms.Title, dcterms.Description, dcat.Keyword, csvw.Name, rdfs.Label, skos.PrefLabel}
+	return []string{vocab.DCTTitle, vocab.DCTDescription, vocab.DCATKeyword, vocab.CSVWName, vocab.RDFSLabel, vocab.SKOSPrefLabel}
 }
 
 // literals is the index of the words of literals.

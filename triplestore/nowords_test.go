@@ -7,14 +7,14 @@ import (
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/text"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 )
 
 // A directory without an index of words gets one when it is opened, and keeps it.
 func TestADirectoryWithoutAnIndexOfWordsGetsOne(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	title := term.Quad{S: term.IRI("http://e/d"), P: term.IRI(dcterms.Title), O: term.String("Bevölkerung der Stadt Wien")}
+	title := term.Quad{S: term.IRI("http://e/d"), P: term.IRI(vocab.DCTTitle), O: term.String("Bevölkerung der Stadt Wien")}
 	q, err := text.ParseQuery("wien bevolkerung", text.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -9,9 +9,7 @@ import (
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/rdfs"
+	"odarchive/vocab"
 )
 
 // Describe answers with the page of statements about an IRI (linkeddata.Page). It redirects to the pages of files,
@@ -122,7 +120,7 @@ type describedTerm struct {
 func (u *UI) Vocabulary(w http.ResponseWriter, r *http.Request, quads []term.Quad) error {
 	terms := make(map[string]*describedTerm)
 	for _, q := range quads {
-		name, ok := strings.CutPrefix(q.S.Value(), arc.NS)
+		name, ok := strings.CutPrefix(q.S.Value(), vocab.ArcNS)
 		if !ok || q.S.Kind() != term.KindIRI || name == "" {
 			continue
 		}
@@ -132,11 +130,11 @@ func (u *UI) Vocabulary(w http.ResponseWriter, r *http.Request, quads []term.Qua
 			terms[name] = t
 		}
 		switch q.P.Value() {
-		case rdf.Type:
+		case vocab.RDFType:
 			t.Kind = curie(q.O.Value(), "")
-		case rdfs.Label:
+		case vocab.RDFSLabel:
 			t.Label = q.O.Value()
-		case rdfs.Comment:
+		case vocab.RDFSComment:
 			t.Comment = q.O.Value()
 		}
 	}
@@ -150,7 +148,7 @@ func (u *UI) Vocabulary(w http.ResponseWriter, r *http.Request, quads []term.Qua
 	page := struct {
 		NS    string
 		Terms []*describedTerm
-	}{arc.NS, list}
+	}{vocab.ArcNS, list}
 	return u.render(w, r, http.StatusOK, "vocabulary", view{Title: "Vocabulary", Page: page})
 }
 

@@ -14,7 +14,7 @@ import (
 	"odarchive/sparqlapi/data"
 	"odarchive/triplestore/geometry"
 	"odarchive/ui/plot"
-	"odarchive/vocab/geosparql"
+	"odarchive/vocab"
 
 	"html/template"
 )
@@ -150,9 +150,9 @@ func (u *UI) placesOf(found *data.RowsAnswer, s exploring) template.HTML {
 			}
 		case lat >= 0:
 			text, _ := cells[lat].(string)
-			kind := geosparql.WKTLiteral
+			kind := vocab.GeoWKTLiteral
 			if strings.HasPrefix(strings.TrimSpace(text), "{") {
-				kind = geosparql.GeoJSONLiteral
+				kind = vocab.GeoGeoJSONLiteral
 			}
 			if g, err := geometry.Parse(text, kind); err == nil && !g.Bounds().Empty() {
 				b := g.Bounds()

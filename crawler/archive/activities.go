@@ -11,8 +11,7 @@ import (
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/prov"
+	"odarchive/vocab"
 )
 
 // A stretch has one description, below the base that the archive had when the stretch began, until the archive is
@@ -29,7 +28,7 @@ func (u *update) describedBelow(s diary.Stretch) (m ns.Mint, known bool, err err
 	}
 	for _, base := range u.mint.Bases() {
 		m := ns.Mint{Base: base}
-		starts, err := countStatements(sn, term.IRI(m.Activity(s.ID())), prov.StartedAtTime)
+		starts, err := countStatements(sn, term.IRI(m.Activity(s.ID())), vocab.PROVStartedAtTime)
 		if err != nil || starts > 0 {
 			return m, starts > 0, err
 		}
@@ -64,11 +63,11 @@ func describedTwice(sn *triplestore.Snapshot, bases []string, s diary.Stretch) (
 	ends := 0
 	for _, base := range bases {
 		activity := term.IRI(ns.Mint{Base: base}.Activity(s.ID()))
-		n, err := countStatements(sn, activity, prov.EndedAtTime)
+		n, err := countStatements(sn, activity, vocab.PROVEndedAtTime)
 		if ends += n; err != nil || ends > 1 {
 			return ends > 1, err
 		}
-		counts, err := countStatements(sn, activity, arc.Visits)
+		counts, err := countStatements(sn, activity, vocab.ArcVisits)
 		if err != nil || counts > 1 {
 			return counts > 1, err
 		}
@@ -180,7 +179,7 @@ func (u *update) describeOnce(ctx context.Context, s diary.Stretch) error {
 		return err
 	}
 	after := describe.Activity(m, s.Activity(r.URL))
-	ours := map[term.Key]bool{term.IRI(arc.Visits): true} // what others state of an activity stays
+	ours := map[term.Key]bool{term.IRI(vocab.ArcVisits): true} // what others state of an activity stays
 	for _, q := range after {
 		ours[q.P] = true
 	}

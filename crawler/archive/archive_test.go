@@ -19,7 +19,7 @@ import (
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
+	"odarchive/vocab"
 )
 
 var day = time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
@@ -245,7 +245,7 @@ func TestTheIndexOfColumnsCanBeMadeAgain(t *testing.T) {
 			t.Fatalf("%d versions wait, %v", a.Unjoined(), err)
 		}
 		for q := range triplesOf(t, a) {
-			if p := q.P.Value(); p == arc.ContainedIn || p == arc.JoinableWith ||
+			if p := q.P.Value(); p == vocab.ArcContainedIn || p == vocab.ArcJoinableWith ||
 				strings.HasPrefix(string(q.S), string(term.Blank("join-"))) {
 				t.Fatalf("stayed: %v", q)
 			}

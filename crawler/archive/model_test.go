@@ -22,7 +22,7 @@ import (
 	"odarchive/triplestore/disk/disktest"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 )
 
 // Several writers commit versions while disk operations and the power fail, again and again on one disk. After each
@@ -178,7 +178,7 @@ func (m *model) compare(o opened) {
 	inTriples := 0
 	err = errors.Join(err, o.triples.Dump(ctx, term.Pattern{}, func(q term.Quad) error {
 		quads[q] = true
-		if q.P == term.IRI(dcterms.IsVersionOf) {
+		if q.P == term.IRI(vocab.DCTIsVersionOf) {
 			inTriples++
 		}
 		return nil

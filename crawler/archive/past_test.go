@@ -9,7 +9,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/prov"
+	"odarchive/vocab"
 )
 
 // importPast stores a version that another archive fetched.
@@ -112,7 +112,7 @@ func TestThePastIsPutInItsPlaceByDate(t *testing.T) {
 		}
 	}
 	m := a.Mint()
-	if q := (term.Quad{S: term.IRI(m.Version(ns.VersionID(id, 1))), P: term.IRI(prov.WasRevisionOf),
+	if q := (term.Quad{S: term.IRI(m.Version(ns.VersionID(id, 1))), P: term.IRI(vocab.PROVWasRevisionOf),
 		O: term.IRI(m.Version(ns.VersionID(id, 2)))}); !have[q] {
 		t.Errorf("there is no %v", q)
 	}

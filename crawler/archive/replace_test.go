@@ -7,9 +7,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 func TestAVisitKeepsWhatSeveralDatasetsOfAPortalSay(t *testing.T) {
@@ -23,8 +21,8 @@ func TestAVisitKeepsWhatSeveralDatasetsOfAPortalSay(t *testing.T) {
 		visit(t, a, address, fmt.Sprintf("a,b\n1,%d\n", i), day.Add(time.Duration(i)*time.Hour))
 		stored := triplesOf(t, a)
 		for _, q := range []term.Quad{
-			{S: term.IRI(address), P: term.IRI(arc.HasPortal), O: term.IRI(portal)},
-			{S: term.IRI(portal), P: term.IRI(rdf.Type), O: term.IRI(dcat.Catalog)},
+			{S: term.IRI(address), P: term.IRI(vocab.ArcHasPortal), O: term.IRI(portal)},
+			{S: term.IRI(portal), P: term.IRI(vocab.RDFType), O: term.IRI(vocab.DCATCatalog)},
 		} {
 			if !stored[q] {
 				t.Errorf("after visit %d nobody says %q", i+1, q)

@@ -13,9 +13,7 @@ import (
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
+	"odarchive/vocab"
 )
 
 const somePortal = "http://portal.example/"
@@ -23,12 +21,12 @@ const somePortal = "http://portal.example/"
 // said returns statements of a portal about a dataset.
 func said(a *Archive, dataset, description, publisher, licence string, keywords ...string) []term.Quad {
 	graph, s, agent := term.IRI(a.Mint().Graph(somePortal)), term.IRI(dataset), term.IRI(dataset+"#agent")
-	quads := []term.Quad{{S: s, P: term.IRI(dcterms.Description), O: term.String(description), G: graph},
-		{S: s, P: term.IRI(dcterms.Publisher), O: agent, G: graph},
-		{S: agent, P: term.IRI(foaf.Name), O: term.String(publisher), G: graph},
-		{S: s, P: term.IRI(dcterms.License), O: term.IRI(licence), G: graph}}
+	quads := []term.Quad{{S: s, P: term.IRI(vocab.DCTDescription), O: term.String(description), G: graph},
+		{S: s, P: term.IRI(vocab.DCTPublisher), O: agent, G: graph},
+		{S: agent, P: term.IRI(vocab.FOAFName), O: term.String(publisher), G: graph},
+		{S: s, P: term.IRI(vocab.DCTLicense), O: term.IRI(licence), G: graph}}
 	for _, k := range keywords {
-		quads = append(quads, term.Quad{S: s, P: term.IRI(dcat.Keyword), O: term.String(k), G: graph})
+		quads = append(quads, term.Quad{S: s, P: term.IRI(vocab.DCATKeyword), O: term.String(k), G: graph})
 	}
 	return quads
 }

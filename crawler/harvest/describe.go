@@ -8,13 +8,7 @@ import (
 	"strings"
 
 	"odarchive/triplestore/term"
-	"odarchive/vocab/adms"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/schema"
-	"odarchive/vocab/skos"
+	"odarchive/vocab"
 )
 
 // Quads describes the portal in DCAT 3, without a graph.
@@ -25,15 +19,15 @@ func (p Portal) Quads() []term.Quad {
 	}
 	s := &statements{prefix: NodePrefix(iri, "")}
 	s.about(term.IRI(iri))
-	s.isA(dcat.Catalog)
-	s.text(dcterms.Title, p.Title)
-	s.text(dcterms.Description, p.Description)
+	s.isA(vocab.DCATCatalog)
+	s.text(vocab.DCTTitle, p.Title)
+	s.text(vocab.DCTDescription, p.Description)
 	if home, ok := AsIRI(p.Homepage); ok {
-		s.add(foaf.Homepage, term.IRI(home))
+		s.add(vocab.FOAFHomepage, term.IRI(home))
 	}
-	s.text(arc.Software, p.Software)
-	s.agent(dcterms.Publisher, p.Publisher, "publisher")
-	s.thing(dcterms.Language, p.Language...)
+	s.text(vocab.ArcSoftware, p.Software)
+	s.agent(vocab.DCTPublisher, p.Publisher, "publisher")
+	s.thing(vocab.DCTLanguage, p.Language...)
 	s.addOwn(Relabelled(p.Statements, s.prefix+"s"))
 	return s.quads
 }
@@ -48,10 +42,10 @@ func (d Dataset) Quads(portal string) []term.Quad {
 	s := &statements{prefix: NodePrefix(portal, d.IRI)}
 	if portal, ok := AsIRI(portal); ok {
 		s.about(term.IRI(portal))
-		s.add(dcat.DatasetProp, term.IRI(iri))
+		s.add(vocab.DCATDatasetProp, term.IRI(iri))
 	}
 	s.about(term.IRI(iri))
-	s.isA(dcat.Dataset)
+	s.isA(vocab.DCATDataset)
 	if !d.Verbatim {
 		s.dataset(d)
 	}
@@ -60,37 +54,37 @@ func (d Dataset) Quads(portal string) []term.Quad {
 }
 
 func (s *statements) dataset(d Dataset) {
-	s.texts(dcterms.Title, d.Title)
-	s.texts(dcterms.Description, d.Description)
-	s.texts(dcat.Keyword, d.Keywords)
-	s.thing(dcat.Theme, d.Themes...)
+	s.texts(vocab.DCTTitle, d.Title)
+	s.texts(vocab.DCTDescription, d.Description)
+	s.texts(vocab.DCATKeyword, d.Keywords)
+	s.thing(vocab.DCATTheme, d.Themes...)
 	for i, id := range d.Identifiers {
 		s.identifier(id, "identifier"+number(i))
 	}
 	if page, ok := AsIRI(d.LandingPage); ok {
-		s.add(dcat.LandingPage, term.IRI(page))
+		s.add(vocab.DCATLandingPage, term.IRI(page))
 	}
-	s.thing(dcterms.License, d.License)
-	s.thing(dcterms.Rights, d.Rights)
-	s.thing(dcterms.AccessRights, d.AccessLevel)
-	s.agent(dcterms.Publisher, d.Publisher, "publisher")
+	s.thing(vocab.DCTLicense, d.License)
+	s.thing(vocab.DCTRights, d.Rights)
+	s.thing(vocab.DCTAccessRights, d.AccessLevel)
+	s.agent(vocab.DCTPublisher, d.Publisher, "publisher")
 	for i, a := range d.Creators {
-		s.agent(dcterms.Creator, a, "creator"+number(i))
+		s.agent(vocab.DCTCreator, a, "creator"+number(i))
 	}
 	s.contact(d.Contact)
-	s.thing(dcterms.AccrualPeriodicity, d.Frequency)
-	s.date(dcterms.Issued, d.Issued)
-	s.date(dcterms.Modified, d.Modified)
+	s.thing(vocab.DCTAccrualPeriodicity, d.Frequency)
+	s.date(vocab.DCTIssued, d.Issued)
+	s.date(vocab.DCTModified, d.Modified)
 	for i, p := range d.Spatial {
 		s.place(p, "place"+number(i))
 	}
 	for i, p := range d.Temporal {
 		s.period(p, "period"+number(i))
 	}
-	s.thing(dcterms.Language, d.Language...)
-	s.text(dcat.Version, d.Version)
-	s.thing(dcterms.ConformsTo, d.Conforms...)
-	s.thing(dcterms.IsPartOf, d.IsPartOf...)
+	s.thing(vocab.DCTLanguage, d.Language...)
+	s.text(vocab.DCATVersion, d.Version)
+	s.thing(vocab.DCTConformsTo, d.Conforms...)
+	s.thing(vocab.DCTIsPartOf, d.IsPartOf...)
 	for _, name := range slices.Sorted(maps.Keys(d.Extras)) {
 		sum := sha256.Sum256([]byte(name)) // not its index: a new extra leaves the others unchanged
 		s.extra(name, d.Extras[name], "extra"+hex.EncodeToString(sum[:4]))
@@ -107,18 +101,18 @@ func (s *statements) identifier(id, role string) {
 	if id == "" {
 		return
 	}
-	s.add(dcterms.Identifier, term.String(id))
+	s.add(vocab.DCTIdentifier, term.String(id))
 	global, isDOI := strings.CutPrefix(id, "10.")
 	if _, ok := AsIRI(id); !ok && !(isDOI && strings.Contains(global, "/")) {
 		return
 	}
 	node := term.Blank(s.prefix + role)
-	s.add(adms.IdentifierProp, node)
+	s.add(vocab.ADMSIdentifierProp, node)
 	s.within(node, func() {
-		s.isA(adms.Identifier)
-		s.add(skos.Notation, term.String(id))
+		s.isA(vocab.ADMSIdentifier)
+		s.add(vocab.SKOSNotation, term.String(id))
 		if isDOI || strings.Contains(strings.ToLower(id), "doi.org/") || strings.HasPrefix(strings.ToLower(id), "doi:") {
-			s.text(adms.SchemaAgency, "DOI")
+			s.text(vocab.ADMSSchemaAgency, "DOI")
 		}
 	})
 }
@@ -129,11 +123,11 @@ func (s *statements) extra(name, value, role string) {
 		return
 	}
 	node := term.Blank(s.prefix + role)
-	s.add(schema.AdditionalProperty, node)
+	s.add(vocab.SchemaAdditionalProperty, node)
 	s.within(node, func() {
-		s.isA(schema.PropertyValue)
-		s.text(schema.Name, name)
-		s.text(schema.Value, value)
+		s.isA(vocab.SchemaPropertyValue)
+		s.text(vocab.SchemaName, name)
+		s.text(vocab.SchemaValue, value)
 	})
 }
 

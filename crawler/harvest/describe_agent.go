@@ -4,10 +4,7 @@ import (
 	"strings"
 
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/vcard"
+	"odarchive/vocab"
 )
 
 // agent adds an agent of the dataset in terms of FOAF.
@@ -19,15 +16,15 @@ func (s *statements) agent(predicate string, a Agent, role string) {
 	s.add(predicate, node)
 	s.within(node, func() {
 		s.isA(agentClass(a.Type))
-		s.text(foaf.Name, a.Name)
+		s.text(vocab.FOAFName, a.Name)
 		if mail, ok := mailAddress(a.Email); ok {
-			s.add(foaf.Mbox, term.IRI(mail))
+			s.add(vocab.FOAFMbox, term.IRI(mail))
 		}
 		if home, ok := AsIRI(a.URL); ok {
-			s.add(foaf.Homepage, term.IRI(home))
+			s.add(vocab.FOAFHomepage, term.IRI(home))
 		}
-		if class := agentClass(a.Type); class == foaf.Agent {
-			s.thing(dcterms.Type, a.Type)
+		if class := agentClass(a.Type); class == vocab.FOAFAgent {
+			s.thing(vocab.DCTType, a.Type)
 		}
 	})
 }
@@ -38,24 +35,24 @@ func (s *statements) contact(a Agent) {
 		return
 	}
 	node := s.node(a.IRI, "contact")
-	s.add(dcat.ContactPoint, node)
+	s.add(vocab.DCATContactPoint, node)
 	s.within(node, func() {
 		switch agentClass(a.Type) {
-		case foaf.Organization:
-			s.isA(vcard.Organization)
-		case foaf.Person:
-			s.isA(vcard.Individual)
+		case vocab.FOAFOrganization:
+			s.isA(vocab.VCardOrganization)
+		case vocab.FOAFPerson:
+			s.isA(vocab.VCardIndividual)
 		default:
-			s.isA(vcard.Kind)
+			s.isA(vocab.VCardKind)
 		}
-		s.text(vcard.Fn, a.Name)
+		s.text(vocab.VCardFn, a.Name)
 		if mail, ok := mailAddress(a.Email); ok {
-			s.add(vcard.HasEmail, term.IRI(mail))
+			s.add(vocab.VCardHasEmail, term.IRI(mail))
 		} else {
-			s.text(vcard.HasEmail, a.Email)
+			s.text(vocab.VCardHasEmail, a.Email)
 		}
 		if home, ok := AsIRI(a.URL); ok {
-			s.add(vcard.HasURL, term.IRI(home))
+			s.add(vocab.VCardHasURL, term.IRI(home))
 		}
 	})
 }
@@ -64,11 +61,11 @@ func agentClass(kind string) string {
 	kind = strings.ToLower(kind)
 	switch kind = kind[strings.LastIndexAny(kind, "/#:")+1:]; kind {
 	case "organization", "organisation", "org":
-		return foaf.Organization
+		return vocab.FOAFOrganization
 	case "person", "individual", "personal":
-		return foaf.Person
+		return vocab.FOAFPerson
 	}
-	return foaf.Agent
+	return vocab.FOAFAgent
 }
 
 // mailAddress returns a mail address, with or without its scheme, as a mailto IRI.

@@ -6,11 +6,7 @@ import (
 	"strings"
 
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/geosparql"
-	"odarchive/vocab/locn"
-	"odarchive/vocab/skos"
+	"odarchive/vocab"
 )
 
 // place adds a place that the dataset covers.
@@ -21,24 +17,24 @@ func (s *statements) place(p Place, role string) {
 		return
 	}
 	node := s.node(address, role)
-	s.add(dcterms.Spatial, node)
+	s.add(vocab.DCTSpatial, node)
 	if known && name == "" && geometry == "" && box == "" {
 		return // the IRI's owner describes it
 	}
 	s.within(node, func() {
-		s.isA(dcterms.Location)
-		s.text(skos.PrefLabel, name)
+		s.isA(vocab.DCTLocation)
+		s.text(vocab.SKOSPrefLabel, name)
 		switch {
 		case geometry == "":
 		case strings.HasPrefix(geometry, "{"):
-			s.add(locn.Geometry, term.Typed(geometry, geosparql.GeoJSONLiteral))
+			s.add(vocab.LOCNGeometry, term.Typed(geometry, vocab.GeoGeoJSONLiteral))
 		case strings.HasPrefix(geometry, "<"):
-			s.text(locn.Geometry, geometry) // GML, or a literal that names its reference system
+			s.text(vocab.LOCNGeometry, geometry) // GML, or a literal that names its reference system
 		default:
-			s.add(locn.Geometry, term.Typed(geometry, geosparql.WKTLiteral))
+			s.add(vocab.LOCNGeometry, term.Typed(geometry, vocab.GeoWKTLiteral))
 		}
 		if box != "" {
-			s.add(dcat.Bbox, term.Typed(box, geosparql.WKTLiteral))
+			s.add(vocab.DCATBbox, term.Typed(box, vocab.GeoWKTLiteral))
 		}
 	})
 }
@@ -66,10 +62,10 @@ func (s *statements) period(p Period, role string) {
 		return
 	}
 	node := term.Blank(s.prefix + role)
-	s.add(dcterms.Temporal, node)
+	s.add(vocab.DCTTemporal, node)
 	s.within(node, func() {
-		s.isA(dcterms.PeriodOfTime)
-		s.date(dcat.StartDate, p.Start)
-		s.date(dcat.EndDate, p.End)
+		s.isA(vocab.DCTPeriodOfTime)
+		s.date(vocab.DCATStartDate, p.Start)
+		s.date(vocab.DCATEndDate, p.End)
 	})
 }

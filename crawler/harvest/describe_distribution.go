@@ -5,10 +5,7 @@ import (
 	"strings"
 
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/spdx"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // distribution adds a distribution of the dataset, named by its IRI or else by its URL, which is also the IRI of the
@@ -21,32 +18,32 @@ func (s *statements) distribution(d Distribution, role string) {
 		name = url
 	}
 	node := s.node(name, role)
-	s.add(dcat.DistributionProp, node)
+	s.add(vocab.DCATDistributionProp, node)
 	s.within(node, func() {
-		s.isA(dcat.Distribution)
-		s.text(dcterms.Title, d.Title)
-		s.text(dcterms.Description, d.Description)
+		s.isA(vocab.DCATDistribution)
+		s.text(vocab.DCTTitle, d.Title)
+		s.text(vocab.DCTDescription, d.Description)
 		switch {
 		case hasAccess && hasURL && access != url:
-			s.add(dcat.AccessURL, term.IRI(access))
-			s.add(dcat.DownloadURL, term.IRI(url))
+			s.add(vocab.DCATAccessURL, term.IRI(access))
+			s.add(vocab.DCATDownloadURL, term.IRI(url))
 		case hasURL:
-			s.add(dcat.AccessURL, term.IRI(url))
+			s.add(vocab.DCATAccessURL, term.IRI(url))
 		case hasAccess:
-			s.add(dcat.AccessURL, term.IRI(access))
+			s.add(vocab.DCATAccessURL, term.IRI(access))
 		default:
-			s.text(dcat.AccessURL, d.URL) // words instead of an address
+			s.text(vocab.DCATAccessURL, d.URL) // words instead of an address
 		}
-		s.thing(dcterms.Format, d.Format)
-		s.thing(dcat.MediaType, d.MediaType)
-		s.thing(dcterms.License, d.License)
+		s.thing(vocab.DCTFormat, d.Format)
+		s.thing(vocab.DCATMediaType, d.MediaType)
+		s.thing(vocab.DCTLicense, d.License)
 		if d.Size > 0 {
-			s.add(dcat.ByteSize, term.Typed(strconv.FormatInt(d.Size, 10), xsd.Integer))
+			s.add(vocab.DCATByteSize, term.Typed(strconv.FormatInt(d.Size, 10), vocab.XSDInteger))
 		}
 		s.checksum(d, role+"sum")
-		s.date(dcterms.Issued, d.Issued)
-		s.date(dcterms.Modified, d.Modified)
-		s.thing(dcterms.ConformsTo, d.Conforms...)
+		s.date(vocab.DCTIssued, d.Issued)
+		s.date(vocab.DCTModified, d.Modified)
+		s.thing(vocab.DCTConformsTo, d.Conforms...)
 		if d.Service && hasURL && !isPage(d) {
 			s.service(d, url, role+"service")
 		}
@@ -56,11 +53,11 @@ func (s *statements) distribution(d Distribution, role string) {
 // service adds the service that gives access to the distribution.
 func (s *statements) service(d Distribution, url, role string) {
 	node := term.Blank(s.prefix + role)
-	s.add(dcat.AccessService, node)
+	s.add(vocab.DCATAccessService, node)
 	s.within(node, func() {
-		s.isA(dcat.DataService)
-		s.text(dcterms.Title, d.Title)
-		s.add(dcat.EndpointURL, term.IRI(url))
+		s.isA(vocab.DCATDataService)
+		s.text(vocab.DCTTitle, d.Title)
+		s.add(vocab.DCATEndpointURL, term.IRI(url))
 	})
 }
 
@@ -79,16 +76,16 @@ func (s *statements) checksum(d Distribution, role string) {
 		return
 	}
 	node := term.Blank(s.prefix + role)
-	s.add(spdx.ChecksumProp, node)
+	s.add(vocab.SPDXChecksumProp, node)
 	s.within(node, func() {
-		s.isA(spdx.Checksum)
+		s.isA(vocab.SPDXChecksum)
 		if name := checksumAlgorithm(alg, value); name != "" {
-			s.add(spdx.Algorithm, term.IRI(spdx.NS+"checksumAlgorithm_"+name))
+			s.add(vocab.SPDXAlgorithm, term.IRI(vocab.SPDXNS+"checksumAlgorithm_"+name))
 		}
 		if isHex(value) {
-			s.add(spdx.ChecksumValue, term.Typed(strings.ToLower(value), xsd.HexBinary))
+			s.add(vocab.SPDXChecksumValue, term.Typed(strings.ToLower(value), vocab.XSDHexBinary))
 		} else {
-			s.text(spdx.ChecksumValue, value)
+			s.text(vocab.SPDXChecksumValue, value)
 		}
 	})
 }

@@ -9,11 +9,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/prov"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 
 	"github.com/dustin/go-humanize/english"
 )
@@ -150,36 +146,37 @@ func activityID(source string, started time.Time) string {
 func (r Report) Quads(m ns.Mint) []term.Quad {
 	s := &statements{}
 	s.about(term.IRI(m.Activity(r.ID)))
-	s.isA(prov.Activity)
-	s.add(rdf.Type, term.IRI(arc.Harvest))
-	s.text(rdfs.Label, "Harvest of "+r.Source)
-	s.text(arc.HarvestKind, r.Kind)
+	s.isA(vocab.PROVActivity)
+	s.add(vocab.RDFType, term.IRI(vocab.ArcHarvest))
+	s.text(vocab.RDFSLabel, "Harvest of "+r.Source)
+	s.text(vocab.ArcHarvestKind, r.Kind)
 	if address, ok := AsIRI(r.Address); ok {
-		s.add(prov.Used, term.IRI(address))
+		s.add(vocab.PROVUsed, term.IRI(address))
 	}
-	s.add(prov.WasAssociatedWith, term.IRI(m.Agent()))
-	s.add(prov.StartedAtTime, instant(r.Started))
+	s.add(vocab.PROVWasAssociatedWith, term.IRI(m.Agent()))
+	s.add(vocab.PROVStartedAtTime, instant(r.Started))
 	if r.Ended.IsZero() {
 		return s.quads
 	}
-	s.add(prov.EndedAtTime, instant(r.Ended))
+	s.add(vocab.PROVEndedAtTime, instant(r.Ended))
 	for _, count := range []struct {
 		predicate string
 		n         catalog.Figure
 	}{
-		{arc.Portals, r.Portals}, {arc.Datasets, r.Datasets}, {arc.Harvested, r.Seeds},
-		{arc.Added, catalog.Counted(r.Added)}, {arc.Inserted, r.Inserted}, {arc.Updated, r.Updated}, {arc.Unchanged, r.Unchanged},
-		{arc.Withdrawn, r.Withdrawn}, {arc.Returned, r.Returned}, {arc.Invalid, r.Invalid},
-		{arc.Requests, catalog.Counted(r.Requests)}, {arc.Bytes, catalog.Counted(r.Bytes)},
+		{vocab.ArcPortals, r.Portals}, {vocab.ArcDatasets, r.Datasets}, {vocab.ArcHarvested, r.Seeds},
+		{vocab.ArcAdded, catalog.Counted(r.Added)}, {vocab.ArcInserted, r.Inserted}, {vocab.ArcUpdated, r.Updated},
+		{vocab.ArcUnchanged, r.Unchanged},
+		{vocab.ArcWithdrawn, r.Withdrawn}, {vocab.ArcReturned, r.Returned}, {vocab.ArcInvalid, r.Invalid},
+		{vocab.ArcRequests, catalog.Counted(r.Requests)}, {vocab.ArcBytes, catalog.Counted(r.Bytes)},
 	} {
 		if count.n.Known() {
-			s.add(count.predicate, term.Typed(count.n.String(), xsd.Integer))
+			s.add(count.predicate, term.Typed(count.n.String(), vocab.XSDInteger))
 		}
 	}
-	s.text(arc.Why, r.Error)
+	s.text(vocab.ArcWhy, r.Error)
 	return s.quads
 }
 
 func instant(t time.Time) term.Key {
-	return term.Typed(t.UTC().Format("2006-01-02T15:04:05.000Z"), xsd.DateTime)
+	return term.Typed(t.UTC().Format("2006-01-02T15:04:05.000Z"), vocab.XSDDateTime)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"odarchive/ns"
-	"odarchive/vocab/arc"
+	"odarchive/vocab"
 )
 
 func TestAReportHasNoFigureForWhatWasNotLookedFor(t *testing.T) {
@@ -58,7 +58,7 @@ func TestASourceThatWasNotReadHasNoCounts(t *testing.T) {
 		}
 		described := false
 		for _, q := range report.Quads(ns.Mint{Base: "http://a.example/"}) {
-			described = described || q.P == "<"+arc.Datasets
+			described = described || q.P == "<"+vocab.ArcDatasets
 		}
 		want := about == "a harvest of changes"
 		for _, member := range []string{"portals", "datasets", "seeds", "triples", "invalid"} {

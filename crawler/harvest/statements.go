@@ -10,7 +10,7 @@ import (
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 // statements collects statements about one subject at a time. The labels of nodes without an IRI are derived from what
@@ -34,7 +34,7 @@ func (s *statements) add(predicate string, o term.Key) {
 	s.quads = append(s.quads, term.Quad{S: s.subject, P: term.IRI(predicate), O: o})
 }
 
-func (s *statements) isA(class string) { s.add(rdf.Type, term.IRI(class)) }
+func (s *statements) isA(class string) { s.add(vocab.RDFType, term.IRI(class)) }
 
 // text adds a plain literal unless it is empty. So do the following methods for other kinds of values.
 func (s *statements) text(predicate, value string) {

@@ -9,7 +9,7 @@ import (
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // Functions in this file make terms of what sources write, and nothing invalid: an address becomes an IRI, repaired if
@@ -98,7 +98,7 @@ func date(s string) term.Key {
 	} else if m := slashed.FindStringSubmatch(s); m != nil {
 		lexical = fmt.Sprintf("%s-%02s-%02s", m[1], m[2], m[3])
 	}
-	for _, datatype := range []string{xsd.DateTime, xsd.Date, xsd.GYearMonth, xsd.GYear} {
+	for _, datatype := range []string{vocab.XSDDateTime, vocab.XSDDate, vocab.XSDGYearMonth, vocab.XSDGYear} {
 		if _, ok := xsdval.Parse(lexical, datatype); ok {
 			return term.Typed(lexical, datatype)
 		}

@@ -14,7 +14,7 @@ import (
 	"odarchive/ns"
 	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/target"
-	"odarchive/vocab/arc"
+	"odarchive/vocab"
 )
 
 // Archive finds files. An error about the text of a search is a *catalog.QuestionError.
@@ -114,7 +114,7 @@ func (a *SearchAPI) Find(ctx context.Context, q url.Values) (SearchAnswer, error
 		return SearchAnswer{}, err
 	}
 	out := SearchAnswer{Total: f.Total, Hits: []Hit{}, Next: f.Next, Text: index.Text(s),
-		Query: "PREFIX arc: <" + arc.NS + ">\n" + index.Query(s), Partly: f.Partly, Missing: f.Missing, Bounded: f.Bounded,
+		Query: "PREFIX arc: <" + vocab.ArcNS + ">\n" + index.Query(s), Partly: f.Partly, Missing: f.Missing, Bounded: f.Bounded,
 		Waiting: f.Indexing.Waiting}
 	for _, c := range f.Corrected {
 		out.Corrected = append(out.Corrected, corrected(c))

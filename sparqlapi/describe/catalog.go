@@ -14,16 +14,7 @@ import (
 	"odarchive/sparqlapi/describe/about"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/hydra"
-	"odarchive/vocab/prov"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/skos"
-	"odarchive/vocab/spdx"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 const (
@@ -103,30 +94,30 @@ func (l *LinkedData) page(ctx context.Context, after string) (page []catalog.Res
 
 func (l *LinkedData) catalogHead(g *graph, self string) {
 	c, publisher := term.IRI(self), term.IRI(self+"#publisher")
-	g.add(c, rdf.Type, term.IRI(dcat.Catalog))
-	g.add(c, dcterms.Title, term.Lang(l.o.Title, "en"))
-	g.add(c, dcterms.Description,
+	g.add(c, vocab.RDFType, term.IRI(vocab.DCATCatalog))
+	g.add(c, vocab.DCTTitle, term.Lang(l.o.Title, "en"))
+	g.add(c, vocab.DCTDescription,
 		term.Lang(
 			"Files that open-data portals list, kept in every version that differed. A dataset of this catalog is one file's address, "+
 				"its distributions are the versions.", "en"))
-	g.add(c, dcterms.Publisher, publisher)
-	g.add(c, foaf.Homepage, term.IRI(l.o.Mint.Base))
-	g.add(term.IRI(l.o.Mint.Base), rdf.Type, term.IRI(foaf.Document))
-	g.add(publisher, rdf.Type, term.IRI(foaf.Agent))
-	g.add(publisher, foaf.Name, term.String(l.o.Publisher))
+	g.add(c, vocab.DCTPublisher, publisher)
+	g.add(c, vocab.FOAFHomepage, term.IRI(l.o.Mint.Base))
+	g.add(term.IRI(l.o.Mint.Base), vocab.RDFType, term.IRI(vocab.FOAFDocument))
+	g.add(publisher, vocab.RDFType, term.IRI(vocab.FOAFAgent))
+	g.add(publisher, vocab.FOAFName, term.String(l.o.Publisher))
 	english, taxonomy := term.IRI(authority+"language/ENG"), term.IRI(authority+"data-theme")
-	g.add(c, dcterms.Language, english)
-	g.add(english, rdf.Type, term.IRI(dcterms.NS+"LinguisticSystem"))
-	g.add(c, dcat.NS+"themeTaxonomy", taxonomy)
-	g.add(taxonomy, rdf.Type, term.IRI(skos.ConceptScheme))
-	g.add(taxonomy, dcterms.Title, term.Lang("Data theme", "en"))
+	g.add(c, vocab.DCTLanguage, english)
+	g.add(english, vocab.RDFType, term.IRI(vocab.DCTNS+"LinguisticSystem"))
+	g.add(c, vocab.DCATNS+"themeTaxonomy", taxonomy)
+	g.add(taxonomy, vocab.RDFType, term.IRI(vocab.SKOSConceptScheme))
+	g.add(taxonomy, vocab.DCTTitle, term.Lang("Data theme", "en"))
 	service := term.IRI(l.o.Mint.Base + "sparql")
-	g.add(c, dcat.Service, service)
-	g.add(service, rdf.Type, term.IRI(dcat.DataService))
-	g.add(service, dcterms.Title, term.Lang("SPARQL endpoint of the archive", "en"))
-	g.add(service, dcat.EndpointURL, service)
-	g.add(service, dcat.NS+"endpointDescription", service)
-	g.add(service, dcterms.Publisher, publisher)
+	g.add(c, vocab.DCATService, service)
+	g.add(service, vocab.RDFType, term.IRI(vocab.DCATDataService))
+	g.add(service, vocab.DCTTitle, term.Lang("SPARQL endpoint of the archive", "en"))
+	g.add(service, vocab.DCATEndpointURL, service)
+	g.add(service, vocab.DCATNS+"endpointDescription", service)
+	g.add(service, vocab.DCTPublisher, publisher)
 }
 
 // hydraPage adds the position of the page in the collection, in the Hydra terms that DCAT-AP harvesters follow.
@@ -138,14 +129,14 @@ func (l *LinkedData) hydraPage(g *graph, self, file, after, next string, total i
 		return term.IRI(l.o.Mint.Base + file + url.Values{"after": {after}}.Encode())
 	}
 	collection, view := term.IRI(self), address(after)
-	g.add(collection, rdf.Type, term.IRI(hydra.Collection))
-	g.add(collection, hydra.TotalItems, integer(int64(total)))
-	g.add(collection, hydra.View, view)
-	g.add(view, rdf.Type, term.IRI(hydra.PartialCollectionView))
-	g.add(view, hydra.First, address(""))
-	g.add(view, hydra.ItemsPerPage, integer(catalogPage))
+	g.add(collection, vocab.RDFType, term.IRI(vocab.HydraCollection))
+	g.add(collection, vocab.HydraTotalItems, integer(int64(total)))
+	g.add(collection, vocab.HydraView, view)
+	g.add(view, vocab.RDFType, term.IRI(vocab.HydraPartialCollectionView))
+	g.add(view, vocab.HydraFirst, address(""))
+	g.add(view, vocab.HydraItemsPerPage, integer(catalogPage))
 	if next != "" {
-		g.add(view, hydra.Next, address(next))
+		g.add(view, vocab.HydraNext, address(next))
 	}
 }
 
@@ -160,8 +151,8 @@ func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res cat
 	}
 	first, last := versions[0], versions[len(versions)-1]
 	d := term.IRI(l.o.Mint.Page(res.URL))
-	g.add(of, dcat.DatasetProp, d)
-	g.add(d, rdf.Type, term.IRI(dcat.Dataset))
+	g.add(of, vocab.DCATDatasetProp, d)
+	g.add(d, vocab.RDFType, term.IRI(vocab.DCATDataset))
 	title := res.Title
 	if title == "" {
 		title = last.FileName
@@ -169,27 +160,28 @@ func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res cat
 	if title == "" {
 		title = res.URL
 	}
-	g.add(d, dcterms.Title, term.String(title))
+	g.add(d, vocab.DCTTitle, term.String(title))
 	publisher, described := g.asPortals(d, "n"+res.ID, says)
 	kept := "Archived versions of " + res.URL + ", " + strconv.Itoa(len(versions)) + " from " + first.At.UTC().Format("2006-01-02") +
 		" to " + last.At.UTC().Format("2006-01-02") + "."
 	if !described {
-		g.add(d, dcterms.Description, term.String(kept))
+		g.add(d, vocab.DCTDescription, term.String(kept))
 	}
 	provenance := term.Blank("n" + res.ID + "provenance")
-	g.add(d, dcterms.NS+"provenance", provenance)
-	g.add(provenance, rdf.Type, term.IRI(dcterms.NS+"ProvenanceStatement"))
-	g.add(provenance, rdfs.Label, term.Lang(kept, "en"))
-	g.add(d, dcterms.Identifier, term.String(res.ID))
-	g.add(d, dcterms.Issued, describe.Time(first.At))
-	g.add(d, dcterms.Modified, describe.Time(last.At))
+	g.add(d, vocab.DCTNS+"provenance", provenance)
+	g.add(provenance, vocab.RDFType, term.IRI(vocab.DCTNS+"ProvenanceStatement"))
+	g.add(provenance, vocab.RDFSLabel, term.Lang(kept, "en"))
+	g.add(d, vocab.DCTIdentifier, term.String(res.ID))
+	g.add(d, vocab.DCTIssued, describe.Time(first.At))
+	g.add(d, vocab.DCTModified, describe.Time(last.At))
 	if !publisher {
-		g.add(d, dcterms.Publisher, term.IRI(l.o.Mint.Base+"catalog#publisher"))
+		g.add(d, vocab.DCTPublisher, term.IRI(l.o.Mint.Base+"catalog#publisher"))
 	}
-	g.add(d, dcat.LandingPage, term.IRI(l.o.Mint.Page(res.URL)+"#page"))
-	g.add(term.IRI(l.o.Mint.Page(res.URL)+"#page"), rdf.Type, term.IRI(foaf.Document))
+	g.add(d, vocab.DCATLandingPage, term.IRI(l.o.Mint.Page(res.URL)+"#page"))
+	g.add(term.IRI(l.o.Mint.Page(res.URL)+"#page"), vocab.RDFType, term.IRI(vocab.FOAFDocument))
 	for _, source := range res.Datasets {
-		g.add(d, prov.WasDerivedFrom, describe.IRI(source)) // the object of dct:source would have to be described as a dcat:Dataset here
+		// the object of dct:source would have to be described as a dcat:Dataset here
+		g.add(d, vocab.PROVWasDerivedFrom, describe.IRI(source))
 	}
 	for _, v := range versions[max(0, len(versions)-maxVersions):] {
 		l.distribution(g, d, res, v, licenceOf(says, res.URL))
@@ -199,34 +191,34 @@ func (l *LinkedData) dataset(ctx context.Context, g *graph, of term.Key, res cat
 
 func (l *LinkedData) distribution(g *graph, d term.Key, res catalog.Resource, v catalog.Version, licence about.Thing) {
 	iri := term.IRI(l.o.Mint.Version(v.ID))
-	g.add(d, dcat.DistributionProp, iri)
-	g.add(iri, rdf.Type, term.IRI(dcat.Distribution))
-	g.add(iri, dcterms.Title, term.String(v.FileName+", version "+strconv.Itoa(v.N)))
-	g.add(iri, dcat.AccessURL, iri)
-	g.add(iri, dcat.DownloadURL, iri)
-	g.add(iri, rdf.Type, term.IRI("http://www.w3.org/2000/01/rdf-schema#Resource"))
-	g.add(iri, dcterms.Issued, describe.Time(v.At))
-	g.add(iri, dcat.ByteSize, term.Typed(strconv.FormatInt(v.Size, 10), xsd.NS+"nonNegativeInteger"))
+	g.add(d, vocab.DCATDistributionProp, iri)
+	g.add(iri, vocab.RDFType, term.IRI(vocab.DCATDistribution))
+	g.add(iri, vocab.DCTTitle, term.String(v.FileName+", version "+strconv.Itoa(v.N)))
+	g.add(iri, vocab.DCATAccessURL, iri)
+	g.add(iri, vocab.DCATDownloadURL, iri)
+	g.add(iri, vocab.RDFType, term.IRI("http://www.w3.org/2000/01/rdf-schema#Resource"))
+	g.add(iri, vocab.DCTIssued, describe.Time(v.At))
+	g.add(iri, vocab.DCATByteSize, term.Typed(strconv.FormatInt(v.Size, 10), vocab.XSDNS+"nonNegativeInteger"))
 	if media := ianaType(v.Type); media != "" {
-		g.add(iri, dcat.MediaType, term.IRI(media))
-		g.add(term.IRI(media), rdf.Type, term.IRI(dcterms.MediaType))
+		g.add(iri, vocab.DCATMediaType, term.IRI(media))
+		g.add(term.IRI(media), vocab.RDFType, term.IRI(vocab.DCTMediaType))
 	}
 	if format := euFormat(v.Type); format != "" {
-		g.add(iri, dcterms.Format, term.IRI(format))
-		g.add(term.IRI(format), rdf.Type, term.IRI(dcterms.MediaTypeOrExtent))
+		g.add(iri, vocab.DCTFormat, term.IRI(format))
+		g.add(term.IRI(format), vocab.RDFType, term.IRI(vocab.DCTMediaTypeOrExtent))
 	}
-	g.add(iri, dcterms.Description, term.String("The file as it was at "+res.URL+" on "+v.At.UTC().Format("2 January 2006")+"."))
+	g.add(iri, vocab.DCTDescription, term.String("The file as it was at "+res.URL+" on "+v.At.UTC().Format("2 January 2006")+"."))
 	g.licence(iri, "n"+res.ID, licence)
 	if v.Withdrawn == nil {
 		stable := term.IRI(authority + "planned-availability/STABLE")
 		g.add(iri, dcatap+"availability", stable)
-		g.add(stable, rdf.Type, term.IRI(skos.Concept))
-		g.add(stable, skos.PrefLabel, term.Lang("stable", "en"))
+		g.add(stable, vocab.RDFType, term.IRI(vocab.SKOSConcept))
+		g.add(stable, vocab.SKOSPrefLabel, term.Lang("stable", "en"))
 	}
 	checksum := term.Blank("sum" + v.ID)
-	g.add(iri, spdx.ChecksumProp, checksum)
-	g.add(checksum, rdf.Type, term.IRI(spdx.Checksum))
-	g.add(checksum, spdx.Algorithm, term.IRI(spdx.AlgorithmSHA256))
-	g.add(term.IRI(spdx.AlgorithmSHA256), rdf.Type, term.IRI(spdx.NS+"ChecksumAlgorithm"))
-	g.add(checksum, spdx.ChecksumValue, term.Typed(hex.EncodeToString(v.Digests.SHA256[:]), xsd.HexBinary))
+	g.add(iri, vocab.SPDXChecksumProp, checksum)
+	g.add(checksum, vocab.RDFType, term.IRI(vocab.SPDXChecksum))
+	g.add(checksum, vocab.SPDXAlgorithm, term.IRI(vocab.SPDXAlgorithmSHA256))
+	g.add(term.IRI(vocab.SPDXAlgorithmSHA256), vocab.RDFType, term.IRI(vocab.SPDXNS+"ChecksumAlgorithm"))
+	g.add(checksum, vocab.SPDXChecksumValue, term.Typed(hex.EncodeToString(v.Digests.SHA256[:]), vocab.XSDHexBinary))
 }

@@ -11,14 +11,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/sparqlapi/describe/about"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/skos"
-	"odarchive/vocab/vcard"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // authority is the prefix of the EU's authority tables, which DCAT-AP names.
@@ -51,56 +44,57 @@ func (g *graph) asPortals(d term.Key, id string, says about.Dataset) (publisher,
 		}
 	}
 	for _, t := range says.Description {
-		text(dcterms.Description, t)
+		text(vocab.DCTDescription, t)
 	}
 	for _, t := range says.Keywords {
-		text(dcat.Keyword, t)
+		text(vocab.DCATKeyword, t)
 	}
 	for _, t := range says.Themes {
 		if name := about.ThemeOf(t.Label); t.IRI == "" && name != "" {
 			t = about.Thing{IRI: authority + "data-theme/" + strings.ToUpper(t.Label), Label: name}
 		}
-		if theme, ok := g.named(d, dcat.Theme, t, skos.Concept); ok {
-			g.add(theme, skos.PrefLabel, term.Lang(cmp.Or(t.Label, t.IRI[strings.LastIndexAny(t.IRI, "/#")+1:], t.IRI), "en")) // required
+		if theme, ok := g.named(d, vocab.DCATTheme, t, vocab.SKOSConcept); ok {
+			// required
+			g.add(theme, vocab.SKOSPrefLabel, term.Lang(cmp.Or(t.Label, t.IRI[strings.LastIndexAny(t.IRI, "/#")+1:], t.IRI), "en"))
 		} else if t.Label != "" && t.IRI == "" {
-			text(dcat.Keyword, about.Text{Value: t.Label})
+			text(vocab.DCATKeyword, about.Text{Value: t.Label})
 		}
 	}
 	if says.Publisher.Name != "" {
 		publisher = true
 		agent := nodeOf(says.Publisher.IRI, id+"publisher")
-		g.add(d, dcterms.Publisher, agent)
-		g.add(agent, rdf.Type, term.IRI(foaf.Agent))
-		g.add(agent, foaf.Name, term.String(says.Publisher.Name))
+		g.add(d, vocab.DCTPublisher, agent)
+		g.add(agent, vocab.RDFType, term.IRI(vocab.FOAFAgent))
+		g.add(agent, vocab.FOAFName, term.String(says.Publisher.Name))
 	}
 	if c := says.Contact; c.Name != "" || c.Mail != "" {
 		contact := nodeOf(c.IRI, id+"contact")
-		g.add(d, dcat.ContactPoint, contact)
-		g.add(contact, rdf.Type, term.IRI(vcard.Kind))
+		g.add(d, vocab.DCATContactPoint, contact)
+		g.add(contact, vocab.RDFType, term.IRI(vocab.VCardKind))
 		if c.Name != "" {
-			g.add(contact, vcard.Fn, term.String(c.Name))
+			g.add(contact, vocab.VCardFn, term.String(c.Name))
 		}
 		if strings.Count(c.Mail, "@") == 1 && !strings.ContainsAny(c.Mail, " <>\"{}|\\^`:/") {
-			g.add(contact, vcard.HasEmail, describe.IRI("mailto:"+c.Mail))
+			g.add(contact, vocab.VCardHasEmail, describe.IRI("mailto:"+c.Mail))
 		}
 		if isWeb(c.Page) {
-			g.add(contact, vcard.HasURL, describe.IRI(c.Page))
+			g.add(contact, vocab.VCardHasURL, describe.IRI(c.Page))
 		}
 	}
-	g.named(d, dcterms.AccrualPeriodicity, says.Frequency, dcterms.NS+"Frequency")
-	g.named(d, dcterms.AccessRights, says.AccessRights, dcterms.NS+"RightsStatement")
+	g.named(d, vocab.DCTAccrualPeriodicity, says.Frequency, vocab.DCTNS+"Frequency")
+	g.named(d, vocab.DCTAccessRights, says.AccessRights, vocab.DCTNS+"RightsStatement")
 	for _, t := range says.Languages {
-		g.named(d, dcterms.Language, t, dcterms.NS+"LinguisticSystem")
+		g.named(d, vocab.DCTLanguage, t, vocab.DCTNS+"LinguisticSystem")
 	}
 	for _, t := range says.Conforms {
-		g.named(d, dcterms.ConformsTo, t, dcterms.NS+"Standard")
+		g.named(d, vocab.DCTConformsTo, t, vocab.DCTNS+"Standard")
 	}
 	for i, t := range says.Spatial {
 		place := nodeOf(t.IRI, id+"place"+string(rune('a'+i%26)))
-		g.add(d, dcterms.Spatial, place)
-		g.add(place, rdf.Type, term.IRI(dcterms.Location))
+		g.add(d, vocab.DCTSpatial, place)
+		g.add(place, vocab.RDFType, term.IRI(vocab.DCTLocation))
 		if t.Label != "" {
-			g.add(place, skos.PrefLabel, term.String(t.Label))
+			g.add(place, vocab.SKOSPrefLabel, term.String(t.Label))
 		}
 	}
 	for i, t := range says.Temporal {
@@ -109,13 +103,13 @@ func (g *graph) asPortals(d term.Key, id string, says about.Dataset) (publisher,
 			continue
 		}
 		period := term.Blank(id + "period" + string(rune('a'+i%26)))
-		g.add(d, dcterms.Temporal, period)
-		g.add(period, rdf.Type, term.IRI(dcterms.PeriodOfTime))
+		g.add(d, vocab.DCTTemporal, period)
+		g.add(period, vocab.RDFType, term.IRI(vocab.DCTPeriodOfTime))
 		if from != "" {
-			g.add(period, dcat.StartDate, from)
+			g.add(period, vocab.DCATStartDate, from)
 		}
 		if to != "" {
-			g.add(period, dcat.EndDate, to)
+			g.add(period, vocab.DCATEndDate, to)
 		}
 	}
 	return publisher, len(says.Description) > 0
@@ -127,10 +121,10 @@ func (g *graph) licence(distribution term.Key, id string, licence about.Thing) {
 		return
 	}
 	document := nodeOf(licence.IRI, id+"licence")
-	g.add(distribution, dcterms.License, document)
-	g.add(document, rdf.Type, term.IRI(dcterms.NS+"LicenseDocument"))
+	g.add(distribution, vocab.DCTLicense, document)
+	g.add(document, vocab.RDFType, term.IRI(vocab.DCTNS+"LicenseDocument"))
 	if licence.Label != "" {
-		g.add(document, rdfs.Label, term.String(licence.Label))
+		g.add(document, vocab.RDFSLabel, term.String(licence.Label))
 	}
 }
 
@@ -156,7 +150,7 @@ func (g *graph) named(s term.Key, predicate string, t about.Thing, class string)
 	}
 	thing = describe.IRI(t.IRI)
 	g.add(s, predicate, thing)
-	g.add(thing, rdf.Type, term.IRI(class))
+	g.add(thing, vocab.RDFType, term.IRI(class))
 	return thing, true
 }
 
@@ -181,5 +175,5 @@ func date(s string) term.Key {
 	if _, err := time.Parse(time.DateOnly, s[:len(time.DateOnly)]); err != nil {
 		return ""
 	}
-	return term.Typed(s[:len(time.DateOnly)], xsd.NS+"date")
+	return term.Typed(s[:len(time.DateOnly)], vocab.XSDNS+"date")
 }

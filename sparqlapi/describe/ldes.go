@@ -32,14 +32,7 @@ import (
 	"odarchive/sparqlapi/target"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/ldes"
-	"odarchive/vocab/prov"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/spdx"
-	"odarchive/vocab/tree"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // Archive is what the handlers read.
@@ -78,13 +71,13 @@ func (a *StreamAPI) Root(w http.ResponseWriter, r *http.Request) error {
 	p := &streamPage{}
 	stream, root := term.IRI(a.stream()), term.IRI(a.root())
 	p.about(stream)
-	p.add(rdf.Type, term.IRI(ldes.EventStream))
-	p.add(ldes.VersionOfPath, term.IRI(dcterms.IsVersionOf))
-	p.add(ldes.TimestampPath, term.IRI(dcterms.Issued))
-	p.add(tree.Shape, term.IRI(a.root()+"/shape#Version"))
-	p.add(tree.View, root)
+	p.add(vocab.RDFType, term.IRI(vocab.LDESEventStream))
+	p.add(vocab.LDESVersionOfPath, term.IRI(vocab.DCTIsVersionOf))
+	p.add(vocab.LDESTimestampPath, term.IRI(vocab.DCTIssued))
+	p.add(vocab.TreeShape, term.IRI(a.root()+"/shape#Version"))
+	p.add(vocab.TreeView, root)
 	p.about(root)
-	p.add(rdf.Type, term.IRI(tree.Node))
+	p.add(vocab.RDFType, term.IRI(vocab.TreeNode))
 	start := uint64(0) // events with lower numbers are below the nodes that the root already has relations to
 	for level := events.Levels - 1; level >= 0; level-- {
 		size := events.NodeSize(level)
@@ -95,7 +88,7 @@ func (a *StreamAPI) Root(w http.ResponseWriter, r *http.Request) error {
 		}
 		start = count / size * size
 	}
-	p.relation(root, tree.Relation, a.node(0, count/events.PerNode), time.Time{})
+	p.relation(root, vocab.TreeRelation, a.node(0, count/events.PerNode), time.Time{})
 	return a.send(w, r, p, false)
 }
 
@@ -113,9 +106,9 @@ func (a *StreamAPI) Node(w http.ResponseWriter, r *http.Request) error {
 	p := &streamPage{}
 	node := term.IRI(a.node(level, n))
 	p.about(term.IRI(a.stream()))
-	p.add(rdf.Type, term.IRI(ldes.EventStream))
+	p.add(vocab.RDFType, term.IRI(vocab.LDESEventStream))
 	p.about(node)
-	p.add(rdf.Type, term.IRI(tree.Node))
+	p.add(vocab.RDFType, term.IRI(vocab.TreeNode))
 	if level == 0 {
 		versions, err := a.Archive.VersionsLogged(r.Context(), n*size, min(count, (n+1)*size))
 		if err != nil {
@@ -158,8 +151,8 @@ func (a *StreamAPI) relate(p *streamPage, from term.Key, level int, n uint64) er
 	if err != nil || !any {
 		return err
 	}
-	p.relation(from, tree.GreaterThanOrEqual, a.node(level, n), first)
-	p.relation(from, tree.LessThanOrEqual, a.node(level, n), last)
+	p.relation(from, vocab.TreeGreaterThanOrEqual, a.node(level, n), first)
+	p.relation(from, vocab.TreeLessThanOrEqual, a.node(level, n), last)
 	return nil
 }
 
@@ -184,13 +177,13 @@ func (p *streamPage) relation(from term.Key, class, to string, date time.Time) {
 	p.relations++
 	relation := term.Blank("relation-" + strconv.Itoa(p.relations))
 	p.about(from)
-	p.add(tree.RelationProp, relation)
+	p.add(vocab.TreeRelationProp, relation)
 	p.about(relation)
-	p.add(rdf.Type, term.IRI(class))
-	p.add(tree.NodeProp, term.IRI(to))
+	p.add(vocab.RDFType, term.IRI(class))
+	p.add(vocab.TreeNodeProp, term.IRI(to))
 	if !date.IsZero() {
-		p.add(tree.Path, term.IRI(dcterms.Issued))
-		p.add(tree.Value, describe.Time(date))
+		p.add(vocab.TreePath, term.IRI(vocab.DCTIssued))
+		p.add(vocab.TreeValue, describe.Time(date))
 	}
 }
 
@@ -198,29 +191,30 @@ func (p *streamPage) relation(from term.Key, class, to string, date time.Time) {
 func (p *streamPage) member(m ns.Mint, stream string, v catalog.Version) {
 	iri := term.IRI(m.Version(v.ID))
 	p.about(term.IRI(stream))
-	p.add(tree.Member, iri)
+	p.add(vocab.TreeMember, iri)
 	p.about(iri)
-	p.add(rdf.Type, term.IRI(prov.Entity))
-	p.add(dcterms.IsVersionOf, describe.IRI(v.URL))
-	p.add(dcterms.Issued, describe.Time(v.At))
-	p.add(dcterms.Identifier, term.String(hex.EncodeToString(v.Digests.MD5[:])))
-	p.add(dcat.ByteSize, term.Typed(strconv.FormatInt(v.Size, 10), xsd.Integer))
+	p.add(vocab.RDFType, term.IRI(vocab.PROVEntity))
+	p.add(vocab.DCTIsVersionOf, describe.IRI(v.URL))
+	p.add(vocab.DCTIssued, describe.Time(v.At))
+	p.add(vocab.DCTIdentifier, term.String(hex.EncodeToString(v.Digests.MD5[:])))
+	p.add(vocab.DCATByteSize, term.Typed(strconv.FormatInt(v.Size, 10), vocab.XSDInteger))
 	if v.Type != "" {
-		p.add(dcat.MediaType, term.String(v.Type))
+		p.add(vocab.DCATMediaType, term.String(v.Type))
 	}
-	p.add(dcat.DownloadURL, iri)
+	p.add(vocab.DCATDownloadURL, iri)
 	checksum := term.Blank("sha256-" + v.ID)
-	p.add(spdx.ChecksumProp, checksum)
+	p.add(vocab.SPDXChecksumProp, checksum)
 	p.about(checksum)
-	p.add(rdf.Type, term.IRI(spdx.Checksum))
-	p.add(spdx.Algorithm, term.IRI(spdx.AlgorithmSHA256))
-	p.add(spdx.ChecksumValue, term.Typed(hex.EncodeToString(v.Digests.SHA256[:]), xsd.HexBinary))
+	p.add(vocab.RDFType, term.IRI(vocab.SPDXChecksum))
+	p.add(vocab.SPDXAlgorithm, term.IRI(vocab.SPDXAlgorithmSHA256))
+	p.add(vocab.SPDXChecksumValue, term.Typed(hex.EncodeToString(v.Digests.SHA256[:]), vocab.XSDHexBinary))
 }
 
 // prefixes has the prefixes of all pages. It must not change, even if package vocab does: full nodes have the same
 // bytes for ever.
 var prefixes = map[string]string{
-	"dcat": dcat.NS, "dct": dcterms.NS, "ldes": ldes.NS, "prov": prov.NS, "rdf": rdf.NS, "spdx": spdx.NS, "tree": tree.NS, "xsd": xsd.NS,
+	"dcat": vocab.DCATNS, "dct": vocab.DCTNS, "ldes": vocab.LDESNS, "prov": vocab.PROVNS, "rdf": vocab.RDFNS, "spdx": vocab.SPDXNS,
+	"tree": vocab.TreeNS, "xsd": vocab.XSDNS,
 }
 
 // syntaxes returns the syntaxes in which pages are available, the preferred one first.

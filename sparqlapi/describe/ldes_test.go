@@ -17,8 +17,7 @@ import (
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/tree"
+	"odarchive/vocab"
 
 	"github.com/go-chi/chi/v5"
 )
@@ -115,24 +114,24 @@ func TestEveryVersionIsReachedOnceOnPagesWhoseRelationsAreTrue(t *testing.T) {
 			children := map[string]bound{}
 			for _, q := range quads {
 				switch q.P {
-				case term.IRI(tree.Member):
-					at, err := time.Parse(time.RFC3339, value(q.O, dcterms.Issued).Value())
+				case term.IRI(vocab.TreeMember):
+					at, err := time.Parse(time.RFC3339, value(q.O, vocab.DCTIssued).Value())
 					if _, known := members[q.O.Value()]; known || err != nil {
 						t.Fatalf("%s twice, or without a date: %v", q.O, err)
 					}
 					members[q.O.Value()] = at
 					note(at)
-				case term.IRI(tree.RelationProp):
+				case term.IRI(vocab.TreeRelationProp):
 					if q.S != term.IRI(page) {
 						t.Fatalf("%s has a relation of %s", page, q.S)
 					}
-					to := value(q.O, tree.NodeProp).Value()
+					to := value(q.O, vocab.TreeNodeProp).Value()
 					b := children[to]
-					at, _ := time.Parse(time.RFC3339, value(q.O, tree.Value).Value())
+					at, _ := time.Parse(time.RFC3339, value(q.O, vocab.TreeValue).Value())
 					switch value(q.O, "http://www.w3.org/1999/02/22-rdf-syntax-ns#type") {
-					case term.IRI(tree.GreaterThanOrEqual):
+					case term.IRI(vocab.TreeGreaterThanOrEqual):
 						b.from = at
-					case term.IRI(tree.LessThanOrEqual):
+					case term.IRI(vocab.TreeLessThanOrEqual):
 						b.to = at
 					}
 					children[to] = b

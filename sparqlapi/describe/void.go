@@ -11,17 +11,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/csvw"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/prov"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/sd"
-	"odarchive/vocab/spdx"
-	"odarchive/vocab/void"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // graph is a list of statements.
@@ -31,7 +21,7 @@ func (g *graph) add(s term.Key, predicate string, o term.Key) {
 	*g = append(*g, term.Quad{S: s, P: term.IRI(predicate), O: o})
 }
 
-func integer(n int64) term.Key { return term.Typed(strconv.FormatInt(n, 10), xsd.Integer) }
+func integer(n int64) term.Key { return term.Typed(strconv.FormatInt(n, 10), vocab.XSDInteger) }
 
 // VoID answers GET /.well-known/void: the archive's triples as a dataset (W3C VoID §4).
 func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
@@ -48,45 +38,46 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 	base := l.o.Mint.Base
 	document, dataset := term.IRI(base+".well-known/void"), term.IRI(base+".well-known/void#dataset")
 	var g graph
-	g.add(document, rdf.Type, term.IRI(void.NS+"DatasetDescription"))
-	g.add(document, foaf.PrimaryTopic, dataset)
-	g.add(dataset, rdf.Type, term.IRI(void.Dataset))
-	g.add(dataset, dcterms.Title, term.Lang(l.o.Title, "en"))
-	g.add(dataset, dcterms.Description,
+	g.add(document, vocab.RDFType, term.IRI(vocab.VoIDNS+"DatasetDescription"))
+	g.add(document, vocab.FOAFPrimaryTopic, dataset)
+	g.add(dataset, vocab.RDFType, term.IRI(vocab.VoIDDataset))
+	g.add(dataset, vocab.DCTTitle, term.Lang(l.o.Title, "en"))
+	g.add(dataset, vocab.DCTDescription,
 		term.Lang("Files of open-data portals with every version: what was fetched, when, and what is in it, in DCAT, CSVW and PROV.",
 			"en"))
-	g.add(dataset, dcterms.Publisher, term.IRI(base+"catalog#publisher"))
-	g.add(dataset, foaf.Homepage, term.IRI(base))
-	g.add(dataset, void.SparqlEndpoint, term.IRI(base+"sparql"))
+	g.add(dataset, vocab.DCTPublisher, term.IRI(base+"catalog#publisher"))
+	g.add(dataset, vocab.FOAFHomepage, term.IRI(base))
+	g.add(dataset, vocab.VoIDSparqlEndpoint, term.IRI(base+"sparql"))
 	if err := l.dumps(&g, dataset); err != nil {
 		return err
 	}
-	g.add(dataset, void.UriSpace, term.String(base))
+	g.add(dataset, vocab.VoIDUriSpace, term.String(base))
 	for _, feature := range []rdfio.Syntax{rdfio.Turtle(), rdfio.NTriples(), rdfio.RDFXML(), rdfio.JSONLD()} {
-		g.add(dataset, void.NS+"feature",
+		g.add(dataset, vocab.VoIDNS+"feature",
 			term.IRI("http://www.w3.org/ns/formats/"+map[string]string{"Turtle": "Turtle", "N-Triples": "N-Triples", "RDF/XML": "RDF_XML",
 				"JSON-LD": "JSON-LD"}[feature.Name]))
 	}
-	for _, vocabulary := range []string{dcat.NS, dcterms.NS, prov.NS, csvw.NS, spdx.NS, arc.NS} {
-		g.add(dataset, void.Vocabulary, term.IRI(vocabulary))
+	for _, vocabulary := range []string{vocab.DCATNS, vocab.DCTNS, vocab.PROVNS, vocab.CSVWNS, vocab.SPDXNS, vocab.ArcNS} {
+		g.add(dataset, vocab.VoIDVocabulary, term.IRI(vocabulary))
 	}
-	g.add(dataset, void.Triples, integer(int64(stats.Triples)))
-	activities, err := l.instances(r, prov.Activity)
+	g.add(dataset, vocab.VoIDTriples, integer(int64(stats.Triples)))
+	activities, err := l.instances(r, vocab.PROVActivity)
 	if err != nil {
 		return err
 	}
 	for i, class := range []struct {
 		iri   string
 		count int
-	}{{dcat.Distribution, stats.Resources}, {dcat.Dataset, stats.Datasets}, {dcat.Catalog, stats.Portals}, {prov.Activity, activities}} {
+	}{{vocab.DCATDistribution, stats.Resources}, {vocab.DCATDataset, stats.Datasets}, {vocab.DCATCatalog, stats.Portals},
+		{vocab.PROVActivity, activities}} {
 		part := term.Blank("class" + strconv.Itoa(i))
-		g.add(dataset, void.ClassPartition, part)
-		g.add(part, void.NS+"class", term.IRI(class.iri))
-		g.add(part, void.Entities, integer(int64(class.count)))
+		g.add(dataset, vocab.VoIDClassPartition, part)
+		g.add(part, vocab.VoIDNS+"class", term.IRI(class.iri))
+		g.add(part, vocab.VoIDEntities, integer(int64(class.count)))
 	}
 	examples := 0
 	err = l.o.Archive.Archived(r.Context(), "", func(res catalog.Resource) bool {
-		g.add(dataset, void.ExampleResource, describe.IRI(res.URL))
+		g.add(dataset, vocab.VoIDExampleResource, describe.IRI(res.URL))
 		examples++
 		return examples < 3
 	})
@@ -97,8 +88,8 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	service := term.IRI(base + "sparql")
-	g.add(service, rdf.Type, term.IRI(sd.Service))
-	g.add(service, sd.Endpoint, service)
+	g.add(service, vocab.RDFType, term.IRI(vocab.SDService))
+	g.add(service, vocab.SDEndpoint, service)
 	if f.html {
 		return l.o.Document(w, r, "The archive as a dataset", g)
 	}
@@ -108,7 +99,7 @@ func (l *LinkedData) VoID(w http.ResponseWriter, r *http.Request) error {
 // instances returns the number of instances of a class, as the store estimates it.
 func (l *LinkedData) instances(r *http.Request, class string) (n int, err error) {
 	err = l.o.View(r.Context(), func(ds term.Dataset) error {
-		p, known, err := ds.Lookup(term.IRI(rdf.Type))
+		p, known, err := ds.Lookup(term.IRI(vocab.RDFType))
 		if err != nil || !known {
 			return err
 		}
@@ -128,8 +119,9 @@ func (l *LinkedData) instances(r *http.Request, class string) (n int, err error)
 // predicates adds the number of statements of some properties, as the store estimates it.
 func (l *LinkedData) predicates(r *http.Request, g *graph, dataset term.Key) error {
 	return l.o.View(r.Context(), func(ds term.Dataset) error {
-		for i, p := range []string{rdf.Type, dcterms.Title, dcterms.HasVersion, dcterms.IsVersionOf, dcterms.Issued, dcat.MediaType,
-			dcat.ByteSize, arc.HasPortal, prov.Used, csvw.NS + "url", arc.Rows} {
+		for i, p := range []string{vocab.RDFType, vocab.DCTTitle, vocab.DCTHasVersion, vocab.DCTIsVersionOf, vocab.DCTIssued,
+			vocab.DCATMediaType,
+			vocab.DCATByteSize, vocab.ArcHasPortal, vocab.PROVUsed, vocab.CSVWNS + "url", vocab.ArcRows} {
 			id, ok, err := ds.Lookup(term.IRI(p))
 			if err != nil {
 				return fmt.Errorf("linkeddata: void: %w", err)
@@ -138,9 +130,9 @@ func (l *LinkedData) predicates(r *http.Request, g *graph, dataset term.Key) err
 				continue
 			}
 			part := term.Blank("property" + strconv.Itoa(i))
-			g.add(dataset, void.PropertyPartition, part)
-			g.add(part, void.NS+"property", term.IRI(p))
-			g.add(part, void.Triples, integer(int64(ds.Estimate(term.Pattern{P: id}).Count)))
+			g.add(dataset, vocab.VoIDPropertyPartition, part)
+			g.add(part, vocab.VoIDNS+"property", term.IRI(p))
+			g.add(part, vocab.VoIDTriples, integer(int64(ds.Estimate(term.Pattern{P: id}).Count)))
 		}
 		return nil
 	})

@@ -33,8 +33,7 @@ import (
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 
 	"github.com/go-chi/chi/v5"
 )
@@ -311,7 +310,7 @@ func TestWhatCannotBeHadIsNamedInTheZipInsteadOfHeldByIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told = told || q.S == term.IRI(lostIRI) && q.P == term.IRI(arc.Fault) && q.O == term.String(lost.LeftOut)
+		told = told || q.S == term.IRI(lostIRI) && q.P == term.IRI(vocab.ArcFault) && q.O == term.String(lost.LeftOut)
 	}
 	if !told {
 		t.Error("metadata.ttl does not say what is left out")
@@ -339,7 +338,7 @@ func TestTheMetadataIsTurtleWhateverTheAddressesAre(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q.P == term.IRI(dcterms.Issued) {
+		if q.P == term.IRI(vocab.DCTIssued) {
 			issued++
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // Rows are the rows of a query's answer. A row is valid until the next one; unbound columns are empty keys. An error
@@ -152,7 +152,7 @@ func addressOf(k term.Key) (string, bool) {
 	case term.KindIRI:
 		return k.Value(), true
 	case term.KindLiteral:
-		if d := k.Datatype(); d != xsd.AnyURI && d != xsd.String {
+		if d := k.Datatype(); d != vocab.XSDAnyURI && d != vocab.XSDString {
 			return "", false
 		}
 		v := k.Value()

@@ -12,12 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/prov"
-	"odarchive/vocab/spdx"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // The entries that describe the others.
@@ -181,7 +176,7 @@ func digits(b []byte, n, width int) []byte {
 // metadata writes a description of the versions in Turtle.
 func metadata(w *bufio.Writer, p *Plan) {
 	fmt.Fprintf(w, "@prefix dct: <%s> .\n@prefix dcat: <%s> .\n@prefix prov: <%s> .\n@prefix spdx: <%s> .\n@prefix xsd: <%s> .\n",
-		dcterms.NS, dcat.NS, prov.NS, spdx.NS, xsd.NS)
+		vocab.DCTNS, vocab.DCATNS, vocab.PROVNS, vocab.SPDXNS, vocab.XSDNS)
 	var b []byte
 	for i := range p.entries {
 		e := &p.entries[i]
@@ -213,7 +208,7 @@ func metadata(w *bufio.Writer, p *Plan) {
 		if e.Member != nil {
 			b = put(b, " ;\n\tdct:isPartOf <", iri(p.mint.Version(e.ID)), ">")
 		}
-		w.Write(put(b, " ;\n\t<", arc.Fault, "> \"", turtleEscapes.Replace(validText(e.LeftOut)), "\" .\n"))
+		w.Write(put(b, " ;\n\t<", vocab.ArcFault, "> \"", turtleEscapes.Replace(validText(e.LeftOut)), "\" .\n"))
 	}
 }
 

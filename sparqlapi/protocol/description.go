@@ -11,11 +11,7 @@ import (
 	"odarchive/sparqlapi/conneg"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/sd"
-	"odarchive/vocab/void"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // describe answers a request without a query. A person who accepts HTML gets the console, everyone else the Service
@@ -51,7 +47,8 @@ func (h *Handler) describe(w http.ResponseWriter, r *http.Request, req *request)
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	out := rdfio.NewWriter(w, f.syntax, map[string]string{"sd": sd.NS, "void": void.NS, "xsd": xsd.NS, "formats": formats, "sh": shacl})
+	out := rdfio.NewWriter(w, f.syntax,
+		map[string]string{"sd": vocab.SDNS, "void": vocab.VoIDNS, "xsd": vocab.XSDNS, "formats": formats, "sh": shacl})
 	for _, q := range quads {
 		if err := out.Write(q); err != nil {
 			return err
@@ -99,43 +96,43 @@ func (h *Handler) description(endpoint string, ds term.Dataset) ([]term.Quad, er
 	add := func(s term.Key, p string, o term.Key) {
 		quads = append(quads, term.Quad{S: s, P: term.IRI(p), O: o})
 	}
-	a := func(s term.Key, class string) { add(s, rdf.Type, term.IRI(class)) }
+	a := func(s term.Key, class string) { add(s, vocab.RDFType, term.IRI(class)) }
 	service, dataset, graph := term.Blank("service"), term.Blank("dataset"), term.Blank("default")
-	a(service, sd.Service)
-	add(service, sd.Endpoint, term.IRI(endpoint))
-	add(service, sd.SupportedLanguage, term.IRI(sd.SPARQL11Query))
+	a(service, vocab.SDService)
+	add(service, vocab.SDEndpoint, term.IRI(endpoint))
+	add(service, vocab.SDSupportedLanguage, term.IRI(vocab.SDSPARQL11Query))
 	if h.o.Store != nil && h.o.Authorise != nil {
-		add(service, sd.SupportedLanguage, term.IRI(sd.SPARQL11Update))
+		add(service, vocab.SDSupportedLanguage, term.IRI(vocab.SDSPARQL11Update))
 	}
 	for _, language := range extensions {
-		add(service, sd.LanguageExtension, term.IRI(language))
+		add(service, vocab.SDLanguageExtension, term.IRI(language))
 	}
-	add(service, rdfs.Comment, term.Lang(h.limits(), "en"))
+	add(service, vocab.RDFSComment, term.Lang(h.limits(), "en"))
 	for _, prefix := range slices.Sorted(maps.Keys(h.o.Engine.Prefixes())) {
 		declared := term.Blank("prefix-" + prefix)
 		add(service, shacl+"declare", declared)
 		add(declared, shacl+"prefix", term.String(prefix))
-		add(declared, shacl+"namespace", term.Typed(h.o.Engine.Prefixes()[prefix], xsd.NS+"anyURI"))
+		add(declared, shacl+"namespace", term.Typed(h.o.Engine.Prefixes()[prefix], vocab.XSDNS+"anyURI"))
 	}
 	for _, f := range []string{"SPARQL_Results_JSON", "SPARQL_Results_XML", "SPARQL_Results_CSV", "SPARQL_Results_TSV", "Turtle",
 		"N-Triples", "RDF_XML", "JSON-LD"} {
-		add(service, sd.ResultFormat, term.IRI(formats+f))
+		add(service, vocab.SDResultFormat, term.IRI(formats+f))
 	}
 	if h.o.Federated {
-		add(service, sd.Feature, term.IRI(sd.BasicFederatedQuery))
+		add(service, vocab.SDFeature, term.IRI(vocab.SDBasicFederatedQuery))
 	}
 	inDefault := term.DefaultGraph
 	if h.o.UnionDefault {
-		add(service, sd.Feature, term.IRI(sd.UnionDefaultGraph))
+		add(service, vocab.SDFeature, term.IRI(vocab.SDUnionDefaultGraph))
 		inDefault = term.AnyGraph
 	}
-	add(service, sd.DefaultDataset, dataset)
-	a(dataset, sd.Dataset)
-	add(dataset, sd.DefaultGraph, graph)
+	add(service, vocab.SDDefaultDataset, dataset)
+	a(dataset, vocab.SDDataset)
+	add(dataset, vocab.SDDefaultGraph, graph)
 	count := func(g term.Key, id term.ID) {
-		a(g, sd.Graph)
+		a(g, vocab.SDGraph)
 		n := int64(ds.Estimate(term.Pattern{G: id}).Count)
-		add(g, void.Triples, term.Typed(strconv.FormatInt(n, 10), xsd.Integer))
+		add(g, vocab.VoIDTriples, term.Typed(strconv.FormatInt(n, 10), vocab.XSDInteger))
 	}
 	count(graph, inDefault)
 	var ids []term.ID
@@ -151,10 +148,10 @@ func (h *Handler) description(endpoint string, ds term.Dataset) ([]term.Quad, er
 			continue
 		}
 		entry, g := term.Blank("named"+strconv.Itoa(i)), term.Blank("graph"+strconv.Itoa(i))
-		add(dataset, sd.NamedGraphProp, entry)
-		a(entry, sd.NamedGraph)
-		add(entry, sd.Name, name)
-		add(entry, sd.GraphProp, g)
+		add(dataset, vocab.SDNamedGraphProp, entry)
+		a(entry, vocab.SDNamedGraph)
+		add(entry, vocab.SDName, name)
+		add(entry, vocab.SDGraphProp, g)
 		count(g, ids[i])
 	}
 	return quads, nil

@@ -19,7 +19,7 @@ import (
 
 	"github.com/peterstace/simplefeatures/geom"
 
-	"odarchive/vocab/geosparql"
+	"odarchive/vocab"
 )
 
 // Reference systems. CRS84 is that of a wktLiteral without an IRI, and of every geoJSONLiteral.
@@ -66,13 +66,13 @@ func Parse(text, datatype string) (*Geometry, error) {
 		return nil, ErrLarge
 	}
 	switch datatype {
-	case geosparql.WKTLiteral:
+	case vocab.GeoWKTLiteral:
 		return parseWKT(text)
-	case geosparql.GeoJSONLiteral, geosparql.GeoJSONType:
+	case vocab.GeoGeoJSONLiteral, vocab.GeoGeoJSONType:
 		return parseJSON(text)
-	case geosparql.GMLLiteral:
+	case vocab.GeoGMLLiteral:
 		return parseGML(text)
-	case geosparql.KMLLiteral:
+	case vocab.GeoKMLLiteral:
 		return parseKML(text)
 	}
 	return nil, fmt.Errorf("%w: datatype <%s>", ErrSyntax, datatype)
@@ -81,7 +81,7 @@ func Parse(text, datatype string) (*Geometry, error) {
 // IsDatatype reports whether literals of a datatype are geometries.
 func IsDatatype(iri string) bool {
 	switch iri {
-	case geosparql.WKTLiteral, geosparql.GeoJSONLiteral, geosparql.GeoJSONType, geosparql.GMLLiteral, geosparql.KMLLiteral:
+	case vocab.GeoWKTLiteral, vocab.GeoGeoJSONLiteral, vocab.GeoGeoJSONType, vocab.GeoGMLLiteral, vocab.GeoKMLLiteral:
 		return true
 	}
 	return false
@@ -190,10 +190,10 @@ func (g *Geometry) Geographic() bool { return geographic(g.system) }
 func (g *Geometry) Literal() (text, datatype string) {
 	if g.json && g.Geographic() {
 		if text, ok := g.JSON(); ok {
-			return text, geosparql.GeoJSONLiteral
+			return text, vocab.GeoGeoJSONLiteral
 		}
 	}
-	return g.WKT(), geosparql.WKTLiteral
+	return g.WKT(), vocab.GeoWKTLiteral
 }
 
 // WKT returns the text of the wktLiteral.

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"odarchive/triplestore/geometry"
-	"odarchive/vocab/geosparql"
+	"odarchive/vocab"
 )
 
 func parse(t interface {
@@ -17,7 +17,7 @@ func parse(t interface {
 	Fatalf(string, ...any)
 }, text string) *geometry.Geometry {
 	t.Helper()
-	g, err := geometry.Parse(text, geosparql.WKTLiteral)
+	g, err := geometry.Parse(text, vocab.GeoWKTLiteral)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -37,9 +37,9 @@ func FuzzParseOfALiteralNeitherPanicsNorChangesWhatItWrites(f *testing.F) {
 	}
 	other := parse(f, "POLYGON((0 0, 5 0, 5 5, 0 5, 0 0))")
 	f.Fuzz(func(t *testing.T, text string, json bool) {
-		datatype := geosparql.WKTLiteral
+		datatype := vocab.GeoWKTLiteral
 		if json {
-			datatype = geosparql.GeoJSONLiteral
+			datatype = vocab.GeoGeoJSONLiteral
 		}
 		g, err := geometry.Parse(text, datatype)
 		if err != nil {
@@ -78,12 +78,12 @@ func TestLiteralsThatAreTooLargeOrTooDeepAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{strings.Repeat("(", 1<<20),
 		strings.Repeat("GEOMETRYCOLLECTION(", 1000) + "POINT(1 2)" + strings.Repeat(")", 1000)} {
-		if _, err := geometry.Parse(text, geosparql.WKTLiteral); err == nil {
+		if _, err := geometry.Parse(text, vocab.GeoWKTLiteral); err == nil {
 			t.Errorf("%.40q... was read", text)
 		}
 	}
 	deep := strings.Repeat(`{"type":"GeometryCollection","geometries":[`, 1000) + strings.Repeat("]}", 1000)
-	if _, err := geometry.Parse(deep, geosparql.GeoJSONLiteral); err == nil {
+	if _, err := geometry.Parse(deep, vocab.GeoGeoJSONLiteral); err == nil {
 		t.Error("a deep GeoJSON literal was read")
 	}
 }

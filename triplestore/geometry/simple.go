@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"odarchive/vocab/geosparql"
+	"odarchive/vocab"
 )
 
 // At returns the WKT of the point at a latitude and longitude in degrees. ok is false if they are none.
@@ -40,13 +40,13 @@ func FromGeoRSS(property, text string) (wkt string, ok bool) {
 		list = append(list, position(at[i], at[i+1]))
 	}
 	switch {
-	case property == geosparql.GeoRSSPoint && len(list) == 1:
+	case property == vocab.GeoRSSPoint && len(list) == 1:
 		return "POINT(" + list[0] + ")", true
-	case property == geosparql.GeoRSSLine && len(list) >= 2:
+	case property == vocab.GeoRSSLine && len(list) >= 2:
 		return "LINESTRING(" + strings.Join(list, ", ") + ")", true
-	case property == geosparql.GeoRSSPolygon && len(list) >= 3:
+	case property == vocab.GeoRSSPolygon && len(list) >= 3:
 		return "POLYGON((" + strings.Join(list, ", ") + "))", true
-	case property == geosparql.GeoRSSBox && len(list) == 2 && at[0] <= at[2]:
+	case property == vocab.GeoRSSBox && len(list) == 2 && at[0] <= at[2]:
 		south, west, north, east := at[0], at[1], at[2], at[3]
 		if west > east { // across the meridian of 180 degrees
 			return fmt.Sprintf("MULTIPOLYGON((%s), (%s))", rectangle(south, west, north, 180), rectangle(south, -180, north, east)), true

@@ -5,17 +5,16 @@ import (
 
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 const (
-	rdfNS    = rdf.NS
-	xsdNS    = xsd.NS
-	rdfType  = term.Key("<" + rdf.Type)
-	rdfFirst = term.Key("<" + rdf.First)
-	rdfRest  = term.Key("<" + rdf.Rest)
-	rdfNil   = term.Key("<" + rdf.Nil)
+	rdfNS    = vocab.RDFNS
+	xsdNS    = vocab.XSDNS
+	rdfType  = term.Key("<" + vocab.RDFType)
+	rdfFirst = term.Key("<" + vocab.RDFFirst)
+	rdfRest  = term.Key("<" + vocab.RDFRest)
+	rdfNil   = term.Key("<" + vocab.RDFNil)
 )
 
 // turtleDecoder reads Turtle, TriG and N3. It keeps open brackets on a stack of frames instead of the call stack. So

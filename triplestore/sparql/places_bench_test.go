@@ -14,7 +14,7 @@ import (
 	"odarchive/triplestore"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/geosparql"
+	"odarchive/vocab"
 )
 
 // pointStream is n features with a point each: half of them in a hundred towns, the others anywhere.
@@ -33,8 +33,8 @@ func (p *pointStream) Read() (term.Quad, error) {
 		x, y = town.Float64()*340-170+p.r.NormFloat64()*0.1, town.Float64()*140-70+p.r.NormFloat64()*0.1
 	}
 	p.i++
-	return term.Quad{S: term.IRI(fmt.Sprintf("http://example.org/feature/%d", p.i)), P: term.IRI(geosparql.AsWKT),
-		O: term.Typed(fmt.Sprintf("POINT(%.6f %.6f)", x, y), geosparql.WKTLiteral)}, nil
+	return term.Quad{S: term.IRI(fmt.Sprintf("http://example.org/feature/%d", p.i)), P: term.IRI(vocab.GeoAsWKT),
+		O: term.Typed(fmt.Sprintf("POINT(%.6f %.6f)", x, y), vocab.GeoWKTLiteral)}, nil
 }
 
 // BenchmarkPlaces measures queries for what is in a box or near a point, with the index of geometries and without:

@@ -17,7 +17,7 @@ import (
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/geosparql"
+	"odarchive/vocab"
 )
 
 // randomGeometry returns a literal near one of a few places, or at the edges of the world, in several reference
@@ -52,12 +52,12 @@ func randomGeometry(r *rand.Rand) term.Key {
 		text = "POLYGON((" + at(x, y) + ", " + at(x+d, y) + ", " + at(x+d, y+d) + ", " + at(x, y+d) + ", " + at(x, y) + "))"
 	case 3:
 		if system == "" {
-			return term.Typed(fmt.Sprintf(`{"type":"Point","coordinates":[%v,%v]}`, x, y), geosparql.GeoJSONLiteral)
+			return term.Typed(fmt.Sprintf(`{"type":"Point","coordinates":[%v,%v]}`, x, y), vocab.GeoGeoJSONLiteral)
 		}
 	case 4:
 		text = []string{"POINT EMPTY", "POINT(", "", "GEOMETRYCOLLECTION(" + text + ")"}[r.IntN(4)]
 	}
-	return term.Typed(system+text, geosparql.WKTLiteral)
+	return term.Typed(system+text, vocab.GeoWKTLiteral)
 }
 
 // constantOf writes a literal as in a query.
@@ -237,15 +237,15 @@ func TestPlansStartFromTheIndexOfGeometries(t *testing.T) {
 	var quads []term.Quad
 	for i := range 4000 {
 		s := ex(fmt.Sprint("f", i))
-		w := term.Typed(fmt.Sprintf("POINT(%v %v)", float64(i%200)/10, 40+float64(i/200)/10), geosparql.WKTLiteral)
-		quads = append(quads, term.Quad{S: s, P: term.IRI(geosparql.HasGeometry), O: ex(fmt.Sprint("g", i))},
-			term.Quad{S: ex(fmt.Sprint("g", i)), P: term.IRI(geosparql.AsWKT), O: w})
+		w := term.Typed(fmt.Sprintf("POINT(%v %v)", float64(i%200)/10, 40+float64(i/200)/10), vocab.GeoWKTLiteral)
+		quads = append(quads, term.Quad{S: s, P: term.IRI(vocab.GeoHasGeometry), O: ex(fmt.Sprint("g", i))},
+			term.Quad{S: ex(fmt.Sprint("g", i)), P: term.IRI(vocab.GeoAsWKT), O: w})
 		if i < 3 {
 			quads = append(quads, term.Quad{S: s, P: ex("type"), O: ex("castle")})
 		}
 	}
 	quads = append(quads, term.Quad{S: ex("town"), P: ex("border"),
-		O: term.Typed("POLYGON((0.95 40.45, 1.25 40.45, 1.25 40.75, 0.95 40.75, 0.95 40.45))", geosparql.WKTLiteral)})
+		O: term.Typed("POLYGON((0.95 40.45, 1.25 40.45, 1.25 40.75, 0.95 40.75, 0.95 40.45))", vocab.GeoWKTLiteral)})
 	insert(t, store, quads...)
 	if err := store.IndexLiterals(context.Background()); err != nil {
 		t.Fatal(err)
@@ -286,7 +286,7 @@ func TestAnUpdateFindsTheGeometriesThatItsEarlierOperationsInserted(t *testing.T
 	t.Parallel()
 	store := tripleStore(t, triplestore.Options{})
 	insert(t, store, term.Quad{S: term.IRI("http://example.org/a"), P: term.IRI("http://example.org/at"),
-		O: term.Typed("POINT(1 1)", geosparql.WKTLiteral)})
+		O: term.Typed("POINT(1 1)", vocab.GeoWKTLiteral)})
 	e := sparql.New(sparql.Options{})
 	if _, err := e.Update(context.Background(), sparql.StoreOf(store.View, store.Update), geoPrefixes+`PREFIX ex: <http://example.org/>
 		INSERT DATA { ex:b ex:at "POINT(2 2)"^^geo:wktLiteral . ex:c ex:at "POINT(9 9)"^^geo:wktLiteral } ;
@@ -303,8 +303,8 @@ func TestAnUpdateFindsTheGeometriesThatItsEarlierOperationsInserted(t *testing.T
 // featureData are places with geometries, in the ways in which datasets have them.
 func featureData() []term.Quad {
 	ex := func(s string) term.Key { return term.IRI("http://example.org/" + s) }
-	geo := func(s string) term.Key { return term.IRI(geosparql.NS + s) }
-	wkt := func(s string) term.Key { return term.Typed(s, geosparql.WKTLiteral) }
+	geo := func(s string) term.Key { return term.IRI(vocab.GeoNS + s) }
+	wkt := func(s string) term.Key { return term.Typed(s, vocab.GeoWKTLiteral) }
 	spatial, box := term.IRI("http://purl.org/dc/terms/spatial"), term.IRI("http://www.w3.org/ns/dcat#bbox")
 	return []term.Quad{
 		{S: ex("tyrol"), P: geo("hasGeometry"), O: term.Blank("t")},
@@ -313,7 +313,7 @@ func featureData() []term.Quad {
 		{S: ex("innsbruck"), P: geo("hasGeometry"), O: ex("innsbruck-point")},
 		{S: ex("innsbruck-point"), P: geo("asWKT"), O: wkt("POINT(11.39 47.27)")},
 		{S: ex("innsbruck-point"), P: geo("asGeoJSON"),
-			O: term.Typed(`{"type":"Point","coordinates":[11.39,47.27]}`, geosparql.GeoJSONLiteral)},
+			O: term.Typed(`{"type":"Point","coordinates":[11.39,47.27]}`, vocab.GeoGeoJSONLiteral)},
 		{S: ex("vienna"), P: ex("at"), O: wkt("<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(48.21 16.37)")},
 		{S: ex("dataset"), P: spatial, O: term.Blank("d")},
 		{S: term.Blank("d"), P: box, O: wkt("POLYGON((11 47, 12 47, 12 47.5, 11 47.5, 11 47))")},
@@ -322,18 +322,18 @@ func featureData() []term.Quad {
 		{S: ex("samoa"), P: ex("at"), O: wkt("POINT(-172 -13.8)"), G: ex("g")},
 		{S: ex("samoa"), P: ex("name"), O: term.String("POINT(0 0)")},
 		{S: ex("lima"), P: ex("at"),
-			O: term.Typed(`<gml:Point srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>-12 -77</gml:pos></gml:Point>`, geosparql.GMLLiteral)},
-		{S: ex("cusco"), P: ex("at"), O: term.Typed(`<Point><coordinates>-72,-13.5</coordinates></Point>`, geosparql.KMLLiteral)},
-		{S: ex("quito"), P: term.IRI(geosparql.Lat), O: term.Typed("-0.2", xsd+"decimal")},
-		{S: ex("quito"), P: term.IRI(geosparql.Long), O: term.String("-78.5")},
-		{S: ex("loja"), P: term.IRI(geosparql.Location), O: term.Blank("l")},
-		{S: term.Blank("l"), P: term.IRI(geosparql.Lat), O: term.Typed("-4", xsd+"integer")},
-		{S: term.Blank("l"), P: term.IRI(geosparql.Long), O: term.Typed("-79.2E0", xsd+"double")},
-		{S: ex("nowhere"), P: term.IRI(geosparql.Lat), O: term.String("north")},
-		{S: ex("nowhere"), P: term.IRI(geosparql.Long), O: term.String("-78.5")},
-		{S: ex("ecuador"), P: term.IRI(geosparql.GeoRSSBox), O: term.String("-5 -81 1.4 -75")},
-		{S: ex("coast"), P: term.IRI(geosparql.GeoRSSLine), O: term.String("-1 -80.5 -2 -80.9")},
-		{S: ex("date-line"), P: term.IRI(geosparql.GeoRSSBox), O: term.String("60 170 70 -170")},
+			O: term.Typed(`<gml:Point srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>-12 -77</gml:pos></gml:Point>`, vocab.GeoGMLLiteral)},
+		{S: ex("cusco"), P: ex("at"), O: term.Typed(`<Point><coordinates>-72,-13.5</coordinates></Point>`, vocab.GeoKMLLiteral)},
+		{S: ex("quito"), P: term.IRI(vocab.GeoLat), O: term.Typed("-0.2", xsd+"decimal")},
+		{S: ex("quito"), P: term.IRI(vocab.GeoLong), O: term.String("-78.5")},
+		{S: ex("loja"), P: term.IRI(vocab.GeoLocation), O: term.Blank("l")},
+		{S: term.Blank("l"), P: term.IRI(vocab.GeoLat), O: term.Typed("-4", xsd+"integer")},
+		{S: term.Blank("l"), P: term.IRI(vocab.GeoLong), O: term.Typed("-79.2E0", xsd+"double")},
+		{S: ex("nowhere"), P: term.IRI(vocab.GeoLat), O: term.String("north")},
+		{S: ex("nowhere"), P: term.IRI(vocab.GeoLong), O: term.String("-78.5")},
+		{S: ex("ecuador"), P: term.IRI(vocab.GeoRSSBox), O: term.String("-5 -81 1.4 -75")},
+		{S: ex("coast"), P: term.IRI(vocab.GeoRSSLine), O: term.String("-1 -80.5 -2 -80.9")},
+		{S: ex("date-line"), P: term.IRI(vocab.GeoRSSBox), O: term.String("60 170 70 -170")},
 	}
 }
 
@@ -406,9 +406,9 @@ func TestAKnownFeatureSeedsARelation(t *testing.T) {
 	var quads []term.Quad
 	for i := range 5000 {
 		s := ex(fmt.Sprint("f", i))
-		quads = append(quads, term.Quad{S: s, P: term.IRI(geosparql.HasGeometry), O: ex(fmt.Sprint("g", i))},
-			term.Quad{S: ex(fmt.Sprint("g", i)), P: term.IRI(geosparql.AsWKT),
-				O: term.Typed(fmt.Sprintf("POINT(%v %v)", float64(i%200)/10, 40+float64(i/200)/10), geosparql.WKTLiteral)})
+		quads = append(quads, term.Quad{S: s, P: term.IRI(vocab.GeoHasGeometry), O: ex(fmt.Sprint("g", i))},
+			term.Quad{S: ex(fmt.Sprint("g", i)), P: term.IRI(vocab.GeoAsWKT),
+				O: term.Typed(fmt.Sprintf("POINT(%v %v)", float64(i%200)/10, 40+float64(i/200)/10), vocab.GeoWKTLiteral)})
 	}
 	quads = append(quads, term.Quad{S: ex("f7"), P: ex("type"), O: ex("castle")})
 	insert(t, store, quads...)

@@ -11,14 +11,14 @@ import (
 	"odarchive/triplestore"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 )
 
 func TestASearchInAQueryFindsWhatTheSearchFinds(t *testing.T) {
 	t.Parallel()
 	s := tripleStore(t, triplestore.Options{})
 	for _, n := range []string{"a", "b", "c"} {
-		insert(t, s, term.Quad{S: term.IRI("http://example.org/" + n), P: term.IRI(dcterms.Title), O: term.String("title " + n)})
+		insert(t, s, term.Quad{S: term.IRI("http://example.org/" + n), P: term.IRI(vocab.DCTTitle), O: term.String("title " + n)})
 	}
 	asked := 0
 	engine := sparql.New(sparql.Options{Find: func(ctx context.Context, text string, limit int) ([]sparql.Hit, int, error) {

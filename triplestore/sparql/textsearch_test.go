@@ -17,8 +17,7 @@ import (
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/rdfs"
+	"odarchive/vocab"
 )
 
 const textPrefixes = `PREFIX arc: <https://archiver.ai.wu.ac.at/ns/csvw#> PREFIX text: <http://jena.apache.org/text#>
@@ -60,7 +59,7 @@ func insert(t testing.TB, s *triplestore.Store, quads ...term.Quad) {
 // cityData are some titles and labels.
 func cityData() []term.Quad {
 	ex := func(s string) term.Key { return term.IRI("http://example.org/" + s) }
-	title, label := term.IRI(dcterms.Title), term.IRI(rdfs.Label)
+	title, label := term.IRI(vocab.DCTTitle), term.IRI(vocab.RDFSLabel)
 	return []term.Quad{
 		{S: ex("wien"), P: title, O: term.Lang("Bevölkerung in Wien", "de")},
 		{S: ex("wien"), P: label, O: term.String("Wien")}, // an inline id
@@ -184,7 +183,7 @@ func TestAPlanStartsFromASelectiveTextSearch(t *testing.T) {
 	var quads []term.Quad
 	for i := range 5000 {
 		s := term.IRI(fmt.Sprintf("http://example.org/%d", i))
-		quads = append(quads, term.Quad{S: s, P: term.IRI(dcterms.Title), O: term.String(fmt.Sprintf("number w%d of many", i))},
+		quads = append(quads, term.Quad{S: s, P: term.IRI(vocab.DCTTitle), O: term.String(fmt.Sprintf("number w%d of many", i))},
 			term.Quad{S: s, P: term.IRI("http://example.org/next"), O: term.IRI(fmt.Sprintf("http://example.org/%d", i+1))})
 	}
 	insert(t, store, quads...)
@@ -236,7 +235,7 @@ func TestAnUpdateSearchesWhatItsEarlierOperationsInserted(t *testing.T) {
 func TestTheIndexAnswersAsReadingLiteralsDoes(t *testing.T) {
 	t.Parallel()
 	words := strings.Fields("wien graz linz haus häuser city cities bevölkerung 2019 luft")
-	predicates := []term.Key{term.IRI(dcterms.Title), term.IRI(rdfs.Label), term.IRI("http://example.org/note")}
+	predicates := []term.Key{term.IRI(vocab.DCTTitle), term.IRI(vocab.RDFSLabel), term.IRI("http://example.org/note")}
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 3))
 		db, err := kv.Open("", kv.Options{InMemory: true})

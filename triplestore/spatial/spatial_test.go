@@ -16,7 +16,7 @@ import (
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/spatial"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/geosparql"
+	"odarchive/vocab"
 )
 
 func open(t testing.TB, dir string) *kv.DB {
@@ -67,10 +67,10 @@ func randomWKT(r *rand.Rand) string {
 	return system + fmt.Sprintf("POINT(%v %v)", x, y)
 }
 
-func literal(text string) term.Key { return term.Typed(text, geosparql.WKTLiteral) }
+func literal(text string) term.Key { return term.Typed(text, vocab.GeoWKTLiteral) }
 
 func randomRegion(r *rand.Rand) spatial.Region {
-	g, err := geometry.Parse(randomWKT(r), geosparql.WKTLiteral)
+	g, err := geometry.Parse(randomWKT(r), vocab.GeoWKTLiteral)
 	if err != nil {
 		return spatial.Region{}
 	}

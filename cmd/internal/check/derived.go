@@ -14,7 +14,7 @@ import (
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 )
 
 // derivedTries is how often records and triples are compared while others write: both must be of one moment.
@@ -79,7 +79,7 @@ func (c *Checker) missingTriples(ctx context.Context, progress func(done, total 
 }
 
 // hasVersion is the predicate of the triple by which a version is found.
-const hasVersion = term.Key("<" + dcterms.HasVersion)
+const hasVersion = term.Key("<" + vocab.DCTHasVersion)
 
 // eachMissing calls f, until it returns false, with the missing triples of versions that the store does not name below
 // any base the archive was used with. If records and triples are not of one moment, it returns errOtherMoment.

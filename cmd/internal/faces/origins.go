@@ -11,7 +11,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/sparqlapi/files"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 )
 
 // maxOrigins is the number of files up to which a zip says what portals state of each. Looking that up for more would
@@ -80,7 +80,7 @@ func (a *Faces) licences(ctx context.Context, about map[string]bool) (map[string
 	}
 	slices.Sort(names)
 	query := fmt.Sprintf("SELECT DISTINCT ?s ?o { VALUES ?s { %s } GRAPH ?g { ?s <%s> ?o } FILTER(!STRENDS(STR(?g), \"#withdrawn\")) }",
-		strings.Join(names, " "), dcterms.License)
+		strings.Join(names, " "), vocab.DCTLicense)
 	rows, err := a.selectRows(ctx, query, maxLicences)
 	if err != nil {
 		return nil, fmt.Errorf("licences of files: %w", err)

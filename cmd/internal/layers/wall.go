@@ -8,7 +8,7 @@ import "strings"
 
 // kit names the packages of the kit, and inHouse what is excepted from its trees.
 var kit = []string{
-	"vocab/...",
+	"vocab",
 	"ns",
 	"triplestore/bucket/...",
 	"triplestore/compression",

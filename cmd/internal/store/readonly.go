@@ -19,7 +19,7 @@ import (
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 )
 
 // Reading says when an archive is opened without writing anything to its directory.
@@ -227,7 +227,7 @@ func (s *Store) setFormerBases() {
 // basesOfVersions returns the bases of the IRIs of versions, in the order of their appearance.
 func (s *Store) basesOfVersions(ctx context.Context) (bases []string, err error) {
 	err = s.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
-		p, ok, err := sn.Lookup(term.IRI(dcterms.HasVersion))
+		p, ok, err := sn.Lookup(term.IRI(vocab.DCTHasVersion))
 		if err != nil || !ok {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 	"odarchive/triplestore"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
+	"odarchive/vocab"
 )
 
 func TestAnInterruptedRebaseIsCompletedWhenTheArchiveIsOpened(t *testing.T) {
@@ -128,7 +128,7 @@ func TestARebaseDescribesOnceWhatIsDescribedBelowTwoBases(t *testing.T) {
 	}
 	visits := map[string]bool{}
 	err = s.Triples.Dump(t.Context(), term.Pattern{}, func(q term.Quad) error {
-		if q.P == term.IRI(arc.Visits) {
+		if q.P == term.IRI(vocab.ArcVisits) {
 			visits[q.O.Value()] = true
 		}
 		return nil

@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/inspect/rdfprofile"
 	"odarchive/ns"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
+	"odarchive/vocab"
 )
 
 // widths returns tables with some numbers of columns.
@@ -38,7 +38,7 @@ func TestWhatIsNotDescribedIsCounted(t *testing.T) {
 	quads := Inside(mint, version(), many)
 	count := map[string]int{}
 	for _, q := range quads {
-		p := strings.TrimPrefix(q.P.Value(), arc.NS)
+		p := strings.TrimPrefix(q.P.Value(), vocab.ArcNS)
 		count[p+" "+q.O.Value()]++
 		if q.O.Kind() == term.KindIRI && strings.HasSuffix(p, "hasPart") {
 			count["members"]++
@@ -75,7 +75,7 @@ func TestLongPathsAreDescribedWithFewerColumns(t *testing.T) {
 func TestALongTextIsCut(t *testing.T) {
 	t.Parallel()
 	g := &graph{}
-	g.text(arc.Why, strings.Repeat("é", maxText))
+	g.text(vocab.ArcWhy, strings.Repeat("é", maxText))
 	if n := len(g.quads[0].O); n > maxText+10 {
 		t.Errorf("a literal of %d bytes", n)
 	}
@@ -83,14 +83,14 @@ func TestALongTextIsCut(t *testing.T) {
 
 func TestATableThatWasNotReadToItsEndHasAtLeastItsRows(t *testing.T) {
 	t.Parallel()
-	for truncated, want := range map[bool]term.Key{false: "<" + arc.Rows, true: "<" + arc.RowsAtLeast} {
+	for truncated, want := range map[bool]term.Key{false: "<" + vocab.ArcRows, true: "<" + vocab.ArcRowsAtLeast} {
 		p := widths(2)
 		p[0].Rows, p[0].Truncated = 7, truncated
 		g := &graph{}
 		g.table(place{file: "http://a.example/v", label: "v"}, p[0], 2)
 		var said []term.Key
 		for _, q := range g.quads {
-			if q.P == "<"+arc.Rows || q.P == "<"+arc.RowsAtLeast {
+			if q.P == "<"+vocab.ArcRows || q.P == "<"+vocab.ArcRowsAtLeast {
 				said = append(said, q.P)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdfs"
+	"odarchive/vocab"
 )
 
 // Figure 5 of the ODArchive paper gives columns classes of DBpedia: rdfs:range dbpedia:Place, dbpedia:PopulatedPlace.
@@ -22,7 +22,7 @@ func TestAColumnOfCitiesHasTheClassesOfThePaperToo(t *testing.T) {
 		g.column(csvprofile.Column{Name: "a", Class: class})
 		var got []string
 		for _, q := range g.quads {
-			if q.P == term.IRI(rdfs.Range) {
+			if q.P == term.IRI(vocab.RDFSRange) {
 				got = append(got, q.O.Value())
 			}
 		}

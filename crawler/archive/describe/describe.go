@@ -18,14 +18,7 @@ import (
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/prov"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/spdx"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // graph collects statements about one subject after another.
@@ -53,13 +46,13 @@ func (g *graph) text(predicate, s string) {
 	}
 }
 
-func (g *graph) isA(class string) { g.add(rdf.Type, term.IRI(class)) }
+func (g *graph) isA(class string) { g.add(vocab.RDFType, term.IRI(class)) }
 
-func integer(n int64) term.Key { return term.Typed(strconv.FormatInt(n, 10), xsd.Integer) }
+func integer(n int64) term.Key { return term.Typed(strconv.FormatInt(n, 10), vocab.XSDInteger) }
 
 // Time returns a time as the archive writes it: UTC with milliseconds.
 func Time(t time.Time) term.Key {
-	return term.Typed(t.UTC().Format("2006-01-02T15:04:05.000Z"), xsd.DateTime)
+	return term.Typed(t.UTC().Format("2006-01-02T15:04:05.000Z"), vocab.XSDDateTime)
 }
 
 // IRI returns a stranger's address as an IRI: characters that RFC 3987 forbids are percent-encoded, others stay as they
@@ -87,17 +80,17 @@ func Resource(r catalog.Resource) []term.Quad {
 	g := &graph{}
 	url := IRI(r.URL)
 	g.about(url)
-	g.isA(dcat.Distribution)
-	g.text(dcterms.Title, r.FileName)
+	g.isA(vocab.DCATDistribution)
+	g.text(vocab.DCTTitle, r.FileName)
 	if r.Title != r.FileName {
-		g.text(rdfs.Label, r.Title)
+		g.text(vocab.RDFSLabel, r.Title)
 	}
-	g.text(dcat.MediaType, r.MediaType)
-	g.text(dcterms.Format, r.Format)
-	g.text(arc.Host, r.Host)
-	g.add(dcat.AccessURL, url)
+	g.text(vocab.DCATMediaType, r.MediaType)
+	g.text(vocab.DCTFormat, r.Format)
+	g.text(vocab.ArcHost, r.Host)
+	g.add(vocab.DCATAccessURL, url)
 	if since := r.Delisted(); !since.IsZero() {
-		g.add(arc.Delisted, Time(since))
+		g.add(vocab.ArcDelisted, Time(since))
 	}
 	for _, s := range r.Sources {
 		g.source(url, s)
@@ -117,7 +110,7 @@ func Portal(iri, title string) []term.Quad {
 	g := &graph{}
 	if absolute(iri) {
 		g.about(IRI(iri))
-		g.text(dcterms.Title, title)
+		g.text(vocab.DCTTitle, title)
 	}
 	return g.quads
 }
@@ -127,22 +120,22 @@ func (g *graph) source(url term.Key, s catalog.Source) {
 	portal, dataset := absolute(s.Portal), absolute(s.Dataset)
 	if portal {
 		g.about(url)
-		g.add(arc.HasPortal, IRI(s.Portal))
+		g.add(vocab.ArcHasPortal, IRI(s.Portal))
 		g.about(IRI(s.Portal))
-		g.isA(dcat.Catalog)
+		g.isA(vocab.DCATCatalog)
 	}
 	if portal && dataset {
-		g.add(dcat.DatasetProp, IRI(s.Dataset))
+		g.add(vocab.DCATDatasetProp, IRI(s.Dataset))
 	}
 	if dataset {
 		g.about(IRI(s.Dataset))
-		g.isA(dcat.Dataset)
-		g.text(dcterms.Title, s.DatasetTitle)
-		g.add(dcat.DistributionProp, url)
-		g.add(dcat.AccessURL, url)
+		g.isA(vocab.DCATDataset)
+		g.text(vocab.DCTTitle, s.DatasetTitle)
+		g.add(vocab.DCATDistributionProp, url)
+		g.add(vocab.DCATAccessURL, url)
 	}
 	if portal && dataset {
-		g.add(arc.HasPortal, IRI(s.Portal))
+		g.add(vocab.ArcHasPortal, IRI(s.Portal))
 	}
 }
 
@@ -152,42 +145,42 @@ func Version(m ns.Mint, v catalog.Version) []term.Quad {
 	iri, url := term.IRI(m.Version(v.ID)), IRI(v.URL)
 	if v.ErrorPage == "" {
 		g.about(url)
-		g.add(dcterms.HasVersion, iri)
+		g.add(vocab.DCTHasVersion, iri)
 	}
 
 	g.about(iri)
-	g.isA(prov.Entity)
-	g.text(arc.ErrorPage, v.ErrorPage)
-	g.text(arc.Truncated, v.Truncated)
+	g.isA(vocab.PROVEntity)
+	g.text(vocab.ArcErrorPage, v.ErrorPage)
+	g.text(vocab.ArcTruncated, v.Truncated)
 	if w := v.Withdrawn; w != nil {
-		g.add(arc.Withdrawn, Time(w.At))
-		g.text(arc.WithdrawnBecause, w.Reason)
-		g.text(arc.LegalBasis, w.Basis)
+		g.add(vocab.ArcWithdrawn, Time(w.At))
+		g.text(vocab.ArcWithdrawnBecause, w.Reason)
+		g.text(vocab.ArcLegalBasis, w.Basis)
 	}
-	g.add(dcterms.IsVersionOf, url)
-	g.add(dcterms.Identifier, term.String(hex.EncodeToString(v.Digests.MD5[:])))
-	g.add(dcterms.Issued, Time(v.At))
-	g.add(dcat.ByteSize, integer(v.Size))
-	g.text(dcat.MediaType, v.Type)
-	g.text(arc.Charset, v.Charset)
-	g.text(arc.Because, v.Because)
-	g.text(arc.FileName, v.FileName)
-	g.text(arc.ETag, v.ETag)
+	g.add(vocab.DCTIsVersionOf, url)
+	g.add(vocab.DCTIdentifier, term.String(hex.EncodeToString(v.Digests.MD5[:])))
+	g.add(vocab.DCTIssued, Time(v.At))
+	g.add(vocab.DCATByteSize, integer(v.Size))
+	g.text(vocab.DCATMediaType, v.Type)
+	g.text(vocab.ArcCharset, v.Charset)
+	g.text(vocab.ArcBecause, v.Because)
+	g.text(vocab.ArcFileName, v.FileName)
+	g.text(vocab.ArcETag, v.ETag)
 	if v.Withdrawn == nil {
-		g.add(dcat.DownloadURL, iri)
+		g.add(vocab.DCATDownloadURL, iri)
 	}
 	if v.Activity != "" {
-		g.add(prov.WasGeneratedBy, term.IRI(m.Activity(v.Activity)))
+		g.add(vocab.PROVWasGeneratedBy, term.IRI(m.Activity(v.Activity)))
 	}
 	if v.Previous != "" {
-		g.add(prov.WasRevisionOf, term.IRI(m.Version(v.Previous)))
+		g.add(vocab.PROVWasRevisionOf, term.IRI(m.Version(v.Previous)))
 	}
 	checksum := term.Blank("sha256-" + v.ID)
-	g.add(spdx.ChecksumProp, checksum)
+	g.add(vocab.SPDXChecksumProp, checksum)
 	g.about(checksum)
-	g.isA(spdx.Checksum)
-	g.add(spdx.Algorithm, term.IRI(spdx.AlgorithmSHA256))
-	g.add(spdx.ChecksumValue, term.Typed(hex.EncodeToString(v.Digests.SHA256[:]), xsd.HexBinary))
+	g.isA(vocab.SPDXChecksum)
+	g.add(vocab.SPDXAlgorithm, term.IRI(vocab.SPDXAlgorithmSHA256))
+	g.add(vocab.SPDXChecksumValue, term.Typed(hex.EncodeToString(v.Digests.SHA256[:]), vocab.XSDHexBinary))
 	return g.quads
 }
 
@@ -195,20 +188,20 @@ func Version(m ns.Mint, v catalog.Version) []term.Quad {
 func Activity(m ns.Mint, a catalog.Activity) []term.Quad {
 	g := &graph{}
 	g.about(term.IRI(m.Activity(a.ID)))
-	g.isA(prov.Activity)
-	g.add(prov.StartedAtTime, Time(a.Start))
-	g.add(prov.Used, IRI(a.URL))
-	g.add(prov.WasAssociatedWith, term.IRI(m.Agent()))
-	g.text(arc.Outcome, string(a.Outcome))
-	g.text(arc.ErrorClass, string(a.ErrorClass))
-	g.text(arc.Why, a.Why)
-	g.text(arc.TLS, a.TLS)
-	g.text(arc.RobotsException, a.Robots)
+	g.isA(vocab.PROVActivity)
+	g.add(vocab.PROVStartedAtTime, Time(a.Start))
+	g.add(vocab.PROVUsed, IRI(a.URL))
+	g.add(vocab.PROVWasAssociatedWith, term.IRI(m.Agent()))
+	g.text(vocab.ArcOutcome, string(a.Outcome))
+	g.text(vocab.ArcErrorClass, string(a.ErrorClass))
+	g.text(vocab.ArcWhy, a.Why)
+	g.text(vocab.ArcTLS, a.TLS)
+	g.text(vocab.ArcRobotsException, a.Robots)
 	if a.Status != 0 {
-		g.add(arc.HTTPStatus, integer(int64(a.Status)))
+		g.add(vocab.ArcHTTPStatus, integer(int64(a.Status)))
 	}
 	if a.FinalURL != "" && a.FinalURL != a.URL {
-		g.add(arc.FinalURL, IRI(a.FinalURL))
+		g.add(vocab.ArcFinalURL, IRI(a.FinalURL))
 	}
 	g.extent(a)
 	return g.quads
@@ -216,9 +209,9 @@ func Activity(m ns.Mint, a catalog.Activity) []term.Quad {
 
 // extent says what grows with a stretch: when its last visit ended, and how many visits it has, unless it is one.
 func (g *graph) extent(a catalog.Activity) {
-	g.add(prov.EndedAtTime, Time(a.End))
+	g.add(vocab.PROVEndedAtTime, Time(a.End))
 	if a.Visits > 1 {
-		g.add(arc.Visits, integer(int64(a.Visits)))
+		g.add(vocab.ArcVisits, integer(int64(a.Visits)))
 	}
 }
 

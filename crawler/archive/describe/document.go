@@ -6,12 +6,7 @@ import (
 
 	"odarchive/crawler/inspect/document"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/csvw"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/schema"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // languageIRI is the beginning of the IRIs by which the Library of Congress names the languages of ISO 639-1.
@@ -22,30 +17,30 @@ const languageIRI = "http://id.loc.gov/vocabulary/iso639-1/"
 func (g *graph) document(label string, d *document.Document, left *room) {
 	file := g.subject
 	defer g.about(file)
-	g.text(dcterms.Description, d.Description)
-	g.text(arc.Software, d.Software)
+	g.text(vocab.DCTDescription, d.Description)
+	g.text(vocab.ArcSoftware, d.Software)
 	if d.Conforms != "" {
-		g.add(dcterms.ConformsTo, IRI(d.Conforms))
+		g.add(vocab.DCTConformsTo, IRI(d.Conforms))
 	}
 	for _, tag := range d.Languages {
 		if lang, _, _ := strings.Cut(tag, "-"); len(lang) == 2 {
-			g.add(dcterms.Language, term.IRI(languageIRI+lang))
+			g.add(vocab.DCTLanguage, term.IRI(languageIRI+lang))
 		}
 	}
 	if d.Created != "" {
-		g.add(dcterms.Created, moment(d.Created))
+		g.add(vocab.DCTCreated, moment(d.Created))
 	}
 	if d.Modified != "" {
-		g.add(dcterms.Modified, moment(d.Modified))
+		g.add(vocab.DCTModified, moment(d.Modified))
 	}
 	if d.Pages > 0 {
-		g.add(schema.NumberOfPages, integer(int64(d.Pages)))
+		g.add(vocab.SchemaNumberOfPages, integer(int64(d.Pages)))
 	}
 	if d.Tables > 0 {
-		g.add(arc.TableCount, integer(int64(d.Tables)))
+		g.add(vocab.ArcTableCount, integer(int64(d.Tables)))
 	}
 	if d.Encrypted {
-		g.add(arc.Encrypted, boolean(true))
+		g.add(vocab.ArcEncrypted, boolean(true))
 	}
 	omitted := d.Omitted
 	// node adds a node about one of the facts, unless there is no more room.
@@ -62,43 +57,43 @@ func (g *graph) document(label string, d *document.Document, left *room) {
 		return n, true
 	}
 	if d.Creator != "" {
-		if _, ok := node(dcterms.Creator, "creator", 0); ok {
-			g.isA(foaf.Agent)
-			g.text(foaf.Name, d.Creator)
+		if _, ok := node(vocab.DCTCreator, "creator", 0); ok {
+			g.isA(vocab.FOAFAgent)
+			g.text(vocab.FOAFName, d.Creator)
 		}
 	}
 	axes := map[string]term.Key{}
 	for i, x := range d.Dimensions {
-		if n, ok := node(arc.Dimension, "dimension", i); ok {
+		if n, ok := node(vocab.ArcDimension, "dimension", i); ok {
 			axes[x.Name] = n
-			g.text(schema.Name, named(x.Name, i))
-			g.add(schema.Value, integer(max(x.Size, 0)))
+			g.text(vocab.SchemaName, named(x.Name, i))
+			g.add(vocab.SchemaValue, integer(max(x.Size, 0)))
 		}
 	}
 	for i, v := range d.Variables {
-		if _, ok := node(schema.VariableMeasured, "variable", i); ok {
-			g.isA(schema.PropertyValue)
-			g.text(schema.Name, named(v.Name, i))
-			g.text(dcterms.Title, v.Title)
-			g.text(schema.UnitText, v.Unit)
-			g.text(csvw.Datatype, v.Datatype)
+		if _, ok := node(vocab.SchemaVariableMeasured, "variable", i); ok {
+			g.isA(vocab.SchemaPropertyValue)
+			g.text(vocab.SchemaName, named(v.Name, i))
+			g.text(vocab.DCTTitle, v.Title)
+			g.text(vocab.SchemaUnitText, v.Unit)
+			g.text(vocab.CSVWDatatype, v.Datatype)
 			for _, name := range v.Dimensions {
 				if axis, ok := axes[name]; ok {
-					g.add(arc.Dimension, axis)
+					g.add(vocab.ArcDimension, axis)
 				}
 			}
 		}
 	}
 	for i, a := range d.Attributes {
-		if _, ok := node(schema.AdditionalProperty, "attribute", i); ok {
-			g.isA(schema.PropertyValue)
-			g.text(schema.Name, named(a.Name, i))
-			g.text(schema.Value, a.Value)
+		if _, ok := node(vocab.SchemaAdditionalProperty, "attribute", i); ok {
+			g.isA(vocab.SchemaPropertyValue)
+			g.text(vocab.SchemaName, named(a.Name, i))
+			g.text(vocab.SchemaValue, a.Value)
 		}
 	}
 	if omitted > 0 {
 		g.about(file)
-		g.add(arc.FactsOmitted, integer(int64(omitted)))
+		g.add(vocab.ArcFactsOmitted, integer(int64(omitted)))
 	}
 }
 
@@ -113,7 +108,7 @@ func named(name string, i int) string {
 // moment returns a date, or a date with a time, in its datatype.
 func moment(s string) term.Key {
 	if strings.Contains(s, "T") {
-		return term.Typed(s, xsd.DateTime)
+		return term.Typed(s, vocab.XSDDateTime)
 	}
-	return term.Typed(s, xsd.Date)
+	return term.Typed(s, vocab.XSDDate)
 }

@@ -6,9 +6,7 @@ import (
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/document"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/schema"
+	"odarchive/vocab"
 )
 
 func TestWhatAFileSaysOfItselfIsDescribed(t *testing.T) {
@@ -30,16 +28,17 @@ func TestWhatAFileSaysOfItselfIsDescribed(t *testing.T) {
 		}
 	}
 	for predicate, want := range map[string]int{
-		dcterms.Language: 2, dcterms.Creator: 2, dcterms.Created: 2, dcterms.Modified: 2, dcterms.ConformsTo: 2, schema.NumberOfPages: 2,
-		arc.TableCount: 2, arc.FactsOmitted: 2,
-		arc.Dimension: 4, schema.VariableMeasured: 2, schema.AdditionalProperty: 2, schema.UnitText: 2,
+		vocab.DCTLanguage: 2, vocab.DCTCreator: 2, vocab.DCTCreated: 2, vocab.DCTModified: 2, vocab.DCTConformsTo: 2,
+		vocab.SchemaNumberOfPages: 2,
+		vocab.ArcTableCount:       2, vocab.ArcFactsOmitted: 2,
+		vocab.ArcDimension: 4, vocab.SchemaVariableMeasured: 2, vocab.SchemaAdditionalProperty: 2, vocab.SchemaUnitText: 2,
 	} {
 		if count[predicate] != want {
 			t.Errorf("%s: %d statements, want %d", predicate, count[predicate], want)
 		}
 	}
-	if german != 2 || count[dcterms.Title] != 2+2 { // of the version, the path of the member, and both variables
-		t.Errorf("%d titles, %d languages", count[dcterms.Title], german)
+	if german != 2 || count[vocab.DCTTitle] != 2+2 { // of the version, the path of the member, and both variables
+		t.Errorf("%d titles, %d languages", count[vocab.DCTTitle], german)
 	}
 }
 
@@ -55,7 +54,7 @@ func TestFactsBeyondTheRoomAreCounted(t *testing.T) {
 	}
 	nodes := 0
 	for _, q := range Inside(mint, version(), in) {
-		if q.P.Value() == schema.AdditionalProperty {
+		if q.P.Value() == vocab.SchemaAdditionalProperty {
 			nodes++
 		}
 	}

@@ -11,9 +11,7 @@ import (
 	"odarchive/crawler/inspect/extent"
 	"odarchive/ns"
 	"odarchive/triplestore/geometry"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 )
 
 func TestGeometriesAndPeriodsAreDescribed(t *testing.T) {
@@ -30,12 +28,12 @@ func TestGeometriesAndPeriodsAreDescribed(t *testing.T) {
 		got[q.P.Value()] = append(got[q.P.Value()], q.O.Value())
 	}
 	for predicate, want := range map[string][]string{
-		arc.Geometries: {"2"}, arc.GeometryType: {"http://www.opengis.net/ont/sf#Polygon", "http://www.opengis.net/ont/sf#Point"},
-		arc.ReferenceSystem: {"MGI"},
-		arc.Bounds:          {"1 2.5 3 4"}, dcterms.ConformsTo: {"http://www.opengis.net/def/crs/EPSG/0/31256"},
-		dcat.StartDate: {"2024-05-06"},
-		dcat.EndDate:   {"2024-06-07"},
-		dcat.Bbox:      {"POLYGON((10 47, 11 47, 11 48, 10 48, 10 47))"},
+		vocab.ArcGeometries: {"2"}, vocab.ArcGeometryType: {"http://www.opengis.net/ont/sf#Polygon", "http://www.opengis.net/ont/sf#Point"},
+		vocab.ArcReferenceSystem: {"MGI"},
+		vocab.ArcBounds:          {"1 2.5 3 4"}, vocab.DCTConformsTo: {"http://www.opengis.net/def/crs/EPSG/0/31256"},
+		vocab.DCATStartDate: {"2024-05-06"},
+		vocab.DCATEndDate:   {"2024-06-07"},
+		vocab.DCATBbox:      {"POLYGON((10 47, 11 47, 11 48, 10 48, 10 47))"},
 	} {
 		if !slices.Equal(got[predicate], want) {
 			t.Errorf("%s is %q, want %q", predicate, got[predicate], want)

@@ -8,11 +8,7 @@ import (
 	"odarchive/crawler/inspect/rdfprofile"
 	"odarchive/ns"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/void"
+	"odarchive/vocab"
 )
 
 // maxPartitions bounds the predicates, the classes and the vocabularies of one RDF file that are described.
@@ -32,10 +28,10 @@ func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 	g.where(v.ID, in)
 	g.when(v.ID, in)
 	for _, fault := range in.Faults {
-		g.text(arc.Fault, fault)
+		g.text(vocab.ArcFault, fault)
 	}
 	if d := in.Document; d != nil {
-		g.text(dcterms.Title, d.Title)
+		g.text(vocab.DCTTitle, d.Title)
 		g.document(v.ID, d, left)
 	}
 	if in.RDF != nil {
@@ -55,10 +51,10 @@ func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 	}
 	g.about(term.IRI(m.Version(v.ID)))
 	if tablesOmitted > 0 {
-		g.add(arc.TablesOmitted, integer(int64(tablesOmitted)))
+		g.add(vocab.ArcTablesOmitted, integer(int64(tablesOmitted)))
 	}
 	if membersOmitted > 0 {
-		g.add(arc.MembersOmitted, integer(int64(membersOmitted)))
+		g.add(vocab.ArcMembersOmitted, integer(int64(membersOmitted)))
 	}
 	return g.quads
 }
@@ -67,19 +63,19 @@ func Inside(m ns.Mint, v catalog.Version, in *inspect.Inside) []term.Quad {
 func (g *graph) member(version term.Key, at place, member inspect.Member, left *room) (tablesOmitted int) {
 	iri, label := at.file, at.label
 	g.about(version)
-	g.add(dcterms.HasPart, term.IRI(iri))
+	g.add(vocab.DCTHasPart, term.IRI(iri))
 	g.about(term.IRI(iri))
-	g.add(dcterms.IsPartOf, version)
-	g.text(dcterms.Title, member.Path)
-	g.text(dcat.MediaType, member.Type)
+	g.add(vocab.DCTIsPartOf, version)
+	g.text(vocab.DCTTitle, member.Path)
+	g.text(vocab.DCATMediaType, member.Type)
 	if member.Size >= 0 {
-		g.add(dcat.ByteSize, integer(member.Size))
+		g.add(vocab.DCATByteSize, integer(member.Size))
 	}
 	if !member.Modified.IsZero() {
-		g.add(dcterms.Modified, Time(member.Modified))
+		g.add(vocab.DCTModified, Time(member.Modified))
 	}
 	if d := member.Document; d != nil {
-		g.text(rdfs.Label, d.Title) // its dct:title is its path
+		g.text(vocab.RDFSLabel, d.Title) // its dct:title is its path
 		g.document(label, d, left)
 	}
 	if member.RDF != nil {
@@ -91,16 +87,16 @@ func (g *graph) member(version term.Key, at place, member inspect.Member, left *
 // rdf describes an RDF file, which is the present subject (VoID section 4).
 func (g *graph) rdf(label string, p *rdfprofile.Profile, left *room) {
 	file := g.subject
-	g.isA(void.Dataset)
-	g.add(void.Triples, integer(p.Triples))
-	g.add(void.DistinctSubjects, integer(p.Subjects))
-	g.add(void.DistinctObjects, integer(p.Objects))
-	g.add(void.Properties, integer(int64(len(p.Predicates))))
-	g.add(void.Classes, integer(int64(len(p.Classes))))
-	g.add(arc.FaultCount, integer(p.FaultCount))
+	g.isA(vocab.VoIDDataset)
+	g.add(vocab.VoIDTriples, integer(p.Triples))
+	g.add(vocab.VoIDDistinctSubjects, integer(p.Subjects))
+	g.add(vocab.VoIDDistinctObjects, integer(p.Objects))
+	g.add(vocab.VoIDProperties, integer(int64(len(p.Predicates))))
+	g.add(vocab.VoIDClasses, integer(int64(len(p.Classes))))
+	g.add(vocab.ArcFaultCount, integer(p.FaultCount))
 	for _, n := range p.Namespaces[:min(len(p.Namespaces), maxPartitions, left.nodes)] {
 		left.nodes--
-		g.add(void.Vocabulary, IRI(n.IRI))
+		g.add(vocab.VoIDVocabulary, IRI(n.IRI))
 	}
 	partition := func(kind string, predicate, class, count string, all []rdfprofile.Count) {
 		for i, c := range all[:min(len(all), maxPartitions, left.nodes)] {
@@ -113,18 +109,18 @@ func (g *graph) rdf(label string, p *rdfprofile.Profile, left *room) {
 			g.add(count, integer(c.Count))
 		}
 	}
-	partition("property", void.PropertyPartition, void.Property, void.Triples, p.Predicates)
-	partition("class", void.ClassPartition, void.Class, void.Entities, p.Classes)
+	partition("property", vocab.VoIDPropertyPartition, vocab.VoIDProperty, vocab.VoIDTriples, p.Predicates)
+	partition("class", vocab.VoIDClassPartition, vocab.VoIDClass, vocab.VoIDEntities, p.Classes)
 	for i, f := range p.Faults[:min(len(p.Faults), left.nodes)] {
 		left.nodes--
 		node := term.Blank("fault-" + label + "-" + strconv.Itoa(i+1))
 		g.about(file)
-		g.add(arc.SyntaxFault, node)
+		g.add(vocab.ArcSyntaxFault, node)
 		g.about(node)
 		if f.Line > 0 {
-			g.add(arc.Line, integer(int64(f.Line)))
-			g.add(arc.Col, integer(int64(f.Col)))
+			g.add(vocab.ArcLine, integer(int64(f.Line)))
+			g.add(vocab.ArcCol, integer(int64(f.Col)))
 		}
-		g.text(rdfs.Comment, f.Message)
+		g.text(vocab.RDFSComment, f.Message)
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"odarchive/crawler/archive/joins"
 	"odarchive/ns"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // Joins describes which columns of other tables a version's columns share values with.
@@ -38,19 +37,19 @@ func describeJoins(m ns.Mint, matches, others []joins.Match) []term.Quad {
 		same := func(other joins.Match) bool { return pairOf(other) == files }
 		if files[0] != files[1] && !slices.ContainsFunc(others, same) && !slices.ContainsFunc(matches[:i], same) {
 			g.about(term.IRI(fileOf(m, files[0])))
-			g.add(arc.JoinableWith, term.IRI(fileOf(m, files[1])))
+			g.add(vocab.ArcJoinableWith, term.IRI(fileOf(m, files[1])))
 		}
 		if match.Containment < match.Reverse && match.Containment < joins.Threshold {
 			continue // described from the other column
 		}
 		g.about(term.IRI(from))
-		g.add(arc.ContainedIn, term.IRI(to))
+		g.add(vocab.ArcContainedIn, term.IRI(to))
 		g.about(term.Blank("join-" + label(match.Column) + "-" + label(match.Other)))
-		g.isA(arc.Join)
-		g.add(arc.JoinFrom, term.IRI(from))
-		g.add(arc.JoinTo, term.IRI(to))
-		g.add(arc.Containment, share(match.Containment))
-		g.add(arc.Jaccard, share(match.Jaccard))
+		g.isA(vocab.ArcJoin)
+		g.add(vocab.ArcJoinFrom, term.IRI(from))
+		g.add(vocab.ArcJoinTo, term.IRI(to))
+		g.add(vocab.ArcContainment, share(match.Containment))
+		g.add(vocab.ArcJaccard, share(match.Jaccard))
 	}
 	return g.quads
 }
@@ -84,4 +83,6 @@ func label(p joins.Place) string {
 	return s + "-" + strconv.Itoa(p.Table) + "." + strconv.Itoa(p.Column+1)
 }
 
-func share(f float64) term.Key { return term.Typed(strconv.FormatFloat(f, 'f', -1, 64), xsd.Decimal) }
+func share(f float64) term.Key {
+	return term.Typed(strconv.FormatFloat(f, 'f', -1, 64), vocab.XSDDecimal)
+}

@@ -5,11 +5,7 @@ import (
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/csvw"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // maxColumns bounds the columns of one table that are described: wider tables are matrices, not records.
@@ -74,46 +70,46 @@ func (g *graph) table(at place, p *csvprofile.Profile, columns int) {
 	table, dialect, schema := term.Blank("table-"+at.label), term.Blank("dialect-"+at.label), term.Blank("schema-"+at.label)
 	column := func(i int) term.Key { return term.IRI(at.file + "#" + at.fragment + strconv.Itoa(i+1)) }
 	g.about(table)
-	g.isA(csvw.Table)
-	g.add(csvw.Url, term.IRI(at.file))
-	g.text(dcterms.Title, p.Name)
+	g.isA(vocab.CSVWTable)
+	g.add(vocab.CSVWUrl, term.IRI(at.file))
+	g.text(vocab.DCTTitle, p.Name)
 	for _, s := range p.Notes {
-		g.text(csvw.Note, s)
+		g.text(vocab.CSVWNote, s)
 	}
 	if p.Truncated { // what was not read was not counted
-		g.add(arc.RowsAtLeast, integer(p.Rows))
+		g.add(vocab.ArcRowsAtLeast, integer(p.Rows))
 	} else {
-		g.add(arc.Rows, integer(p.Rows))
+		g.add(vocab.ArcRows, integer(p.Rows))
 	}
-	g.add(arc.Columns, integer(int64(p.Width())))
+	g.add(vocab.ArcColumns, integer(int64(p.Width())))
 	if omitted := p.Width() - columns; omitted > 0 {
-		g.add(arc.ColumnsOmitted, integer(int64(omitted)))
+		g.add(vocab.ArcColumnsOmitted, integer(int64(omitted)))
 	}
 	g.geometry(p.Geometry)
-	g.text(arc.TableKind, p.Kind)
+	g.text(vocab.ArcTableKind, p.Kind)
 	if n := p.Subject; n > 0 && n <= columns {
-		g.add(arc.SubjectColumn, column(n-1))
+		g.add(vocab.ArcSubjectColumn, column(n-1))
 	}
 	if p.TotalRows > 0 {
-		g.add(arc.TotalRows, integer(p.TotalRows))
+		g.add(vocab.ArcTotalRows, integer(p.TotalRows))
 	}
 	if p.SectionRows > 0 {
-		g.add(arc.SectionRows, integer(p.SectionRows))
+		g.add(vocab.ArcSectionRows, integer(p.SectionRows))
 	}
 	if p.Dialect.Delimiter != "" {
-		g.add(csvw.DialectProp, dialect)
+		g.add(vocab.CSVWDialectProp, dialect)
 	}
-	g.add(csvw.TableSchema, schema)
+	g.add(vocab.CSVWTableSchema, schema)
 
 	if p.Dialect.Delimiter != "" { // sheets and JSON have no dialect
 		g.about(dialect)
-		g.isA(csvw.Dialect)
+		g.isA(vocab.CSVWDialect)
 		g.dialect(p.Dialect)
 	}
 	g.about(schema)
-	g.isA(csvw.Schema)
+	g.isA(vocab.CSVWSchema)
 	for i := range columns {
-		g.add(csvw.ColumnProp, column(i))
+		g.add(vocab.CSVWColumnProp, column(i))
 	}
 	for i, c := range p.Columns[:columns] {
 		g.about(column(i))
@@ -127,25 +123,25 @@ func (g *graph) table(at place, p *csvprofile.Profile, columns int) {
 		for i, n := range key.Columns {
 			if n <= columns && i < len(key.To) {
 				g.about(column(n - 1))
-				g.add(arc.References, term.IRI(file+"#"+fragment(key.Table)+strconv.Itoa(key.To[i])))
+				g.add(vocab.ArcReferences, term.IRI(file+"#"+fragment(key.Table)+strconv.Itoa(key.To[i])))
 			}
 		}
 	}
 }
 
 func (g *graph) dialect(d csvprofile.Dialect) {
-	g.text(csvw.Encoding, d.Encoding)
-	g.verbatim(csvw.Delimiter, d.Delimiter)
-	g.verbatim(csvw.QuoteChar, d.QuoteChar)
-	g.add(csvw.Header, boolean(d.Header))
-	g.verbatim(csvw.LineTerminators, d.LineTerminator)
+	g.text(vocab.CSVWEncoding, d.Encoding)
+	g.verbatim(vocab.CSVWDelimiter, d.Delimiter)
+	g.verbatim(vocab.CSVWQuoteChar, d.QuoteChar)
+	g.add(vocab.CSVWHeader, boolean(d.Header))
+	g.verbatim(vocab.CSVWLineTerminators, d.LineTerminator)
 	if d.Header {
-		g.add(csvw.HeaderRowCount, integer(int64(d.HeaderRows)))
+		g.add(vocab.CSVWHeaderRowCount, integer(int64(d.HeaderRows)))
 	}
 	if d.Preamble > 0 {
-		g.add(csvw.SkipRows, integer(int64(d.Preamble)))
+		g.add(vocab.CSVWSkipRows, integer(int64(d.Preamble)))
 	}
-	g.verbatim(csvw.CommentPrefix, d.CommentPrefix)
+	g.verbatim(vocab.CSVWCommentPrefix, d.CommentPrefix)
 }
 
 // verbatim adds a string with its white space, since a delimiter may be a tab.
@@ -155,7 +151,7 @@ func (g *graph) verbatim(predicate, s string) {
 	}
 }
 
-func boolean(b bool) term.Key { return term.Typed(strconv.FormatBool(b), xsd.Boolean) }
+func boolean(b bool) term.Key { return term.Typed(strconv.FormatBool(b), vocab.XSDBoolean) }
 
 // dbpediaClasses returns the classes of DBpedia's ontology for the class of a column, as Figure 5 of the ODArchive
 // paper has them: the class and those above it.
@@ -165,40 +161,40 @@ func dbpediaClasses(class string) []string {
 		return []string{"City", "PopulatedPlace", "Place"}
 	case "http://schema.org/Country":
 		return []string{"Country", "PopulatedPlace", "Place"}
-	case arc.PersonName:
+	case vocab.ArcPersonName:
 		return []string{"Person"}
 	}
 	return nil
 }
 
 func (g *graph) column(c csvprofile.Column) {
-	g.isA(csvw.Column)
-	g.text(csvw.Name, c.Name)
-	g.text(csvw.Datatype, c.Datatype) // its name, as the paper's data has it: "integer"
+	g.isA(vocab.CSVWColumn)
+	g.text(vocab.CSVWName, c.Name)
+	g.text(vocab.CSVWDatatype, c.Datatype) // its name, as the paper's data has it: "integer"
 	if c.Class != "" {
-		g.add(rdfs.Range, term.IRI(c.Class))
+		g.add(vocab.RDFSRange, term.IRI(c.Class))
 		for _, class := range dbpediaClasses(c.Class) {
-			g.add(rdfs.Range, term.IRI("http://dbpedia.org/ontology/"+class))
+			g.add(vocab.RDFSRange, term.IRI("http://dbpedia.org/ontology/"+class))
 		}
 	}
 	if c.Personal {
-		g.add(arc.PersonalData, boolean(true))
+		g.add(vocab.ArcPersonalData, boolean(true))
 	}
-	g.add(arc.Distinct, integer(c.Distinct))
-	g.add(arc.Nulls, integer(c.Nulls))
-	g.text(arc.Format, c.Format)
-	g.text(arc.Unit, c.Unit)
+	g.add(vocab.ArcDistinct, integer(c.Distinct))
+	g.add(vocab.ArcNulls, integer(c.Nulls))
+	g.text(vocab.ArcFormat, c.Format)
+	g.text(vocab.ArcUnit, c.Unit)
 	if c.Key {
-		g.add(arc.UniqueKey, boolean(true))
+		g.add(vocab.ArcUniqueKey, boolean(true))
 	}
 	if c.MaxLen > 0 {
-		g.add(arc.MaxLength, integer(int64(c.MaxLen)))
+		g.add(vocab.ArcMaxLength, integer(int64(c.MaxLen)))
 	}
 	if c.Min != "" && c.Datatype != "string" {
-		g.add(arc.Min, term.Typed(c.Min, xsd.NS+c.Datatype))
-		g.add(arc.Max, term.Typed(c.Max, xsd.NS+c.Datatype))
+		g.add(vocab.ArcMin, term.Typed(c.Min, vocab.XSDNS+c.Datatype))
+		g.add(vocab.ArcMax, term.Typed(c.Max, vocab.XSDNS+c.Datatype))
 	}
 	if c.Mean != nil {
-		g.add(arc.Mean, term.Typed(strconv.FormatFloat(*c.Mean, 'E', -1, 64), xsd.Double))
+		g.add(vocab.ArcMean, term.Typed(strconv.FormatFloat(*c.Mean, 'E', -1, 64), vocab.XSDDouble))
 	}
 }

@@ -6,11 +6,7 @@ import (
 	"odarchive/crawler/inspect/extent"
 	"odarchive/crawler/inspect/tables/crs"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/geosparql"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // where describes the smallest box around the places that the tables of a version tell, as the place of the version. It
@@ -21,10 +17,10 @@ func (g *graph) where(label string, in *inspect.Inside) {
 		return
 	}
 	version, place := g.subject, term.Blank("place-"+label)
-	g.add(dcterms.Spatial, place)
+	g.add(vocab.DCTSpatial, place)
 	g.about(place)
-	g.isA(dcterms.Location)
-	g.add(dcat.Bbox, term.Typed(extent.WKT(box), geosparql.WKTLiteral))
+	g.isA(vocab.DCTLocation)
+	g.add(vocab.DCATBbox, term.Typed(extent.WKT(box), vocab.GeoWKTLiteral))
 	g.about(version)
 }
 
@@ -35,11 +31,11 @@ func (g *graph) when(label string, in *inspect.Inside) {
 		return
 	}
 	version, node := g.subject, term.Blank("period-"+label)
-	g.add(dcterms.Temporal, node)
+	g.add(vocab.DCTTemporal, node)
 	g.about(node)
-	g.isA(dcterms.PeriodOfTime)
-	g.add(dcat.StartDate, term.Typed(period.Start, xsd.NS+period.Datatype))
-	g.add(dcat.EndDate, term.Typed(period.End, xsd.NS+period.Datatype))
+	g.isA(vocab.DCTPeriodOfTime)
+	g.add(vocab.DCATStartDate, term.Typed(period.Start, vocab.XSDNS+period.Datatype))
+	g.add(vocab.DCATEndDate, term.Typed(period.End, vocab.XSDNS+period.Datatype))
 	g.about(version)
 }
 
@@ -48,15 +44,15 @@ func (g *graph) geometry(s *csvprofile.Geometry) {
 	if s == nil {
 		return
 	}
-	g.add(arc.Geometries, integer(s.Count))
+	g.add(vocab.ArcGeometries, integer(s.Count))
 	for _, t := range s.Types {
-		g.add(arc.GeometryType, term.IRI(geosparql.SimpleNS+t.Value))
+		g.add(vocab.ArcGeometryType, term.IRI(vocab.GeoSimpleNS+t.Value))
 	}
 	if s.CRS != "" {
-		g.add(dcterms.ConformsTo, IRI(s.CRS))
+		g.add(vocab.DCTConformsTo, IRI(s.CRS))
 	}
-	g.text(arc.ReferenceSystem, s.System)
+	g.text(vocab.ArcReferenceSystem, s.System)
 	if s.Bounds != nil {
-		g.text(arc.Bounds, crs.Bounds(*s.Bounds))
+		g.text(vocab.ArcBounds, crs.Bounds(*s.Bounds))
 	}
 }

@@ -20,14 +20,14 @@ import (
 	"odarchive/triplestore/naive"
 	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
+	"odarchive/vocab"
 )
 
 // boxOf returns the place of a version with these tables, as WKT, or "".
 func boxOf(list ...*csvprofile.Profile) string {
 	box := ""
 	for _, q := range describe.Inside(ns.Mint{Base: "http://archive/"}, catalog.Version{ID: "v_0"}, &inspect.Inside{Tables: list}) {
-		if q.P.Value() == dcat.Bbox {
+		if q.P.Value() == vocab.DCATBbox {
 			box += q.O.Value()
 		}
 	}

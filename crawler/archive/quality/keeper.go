@@ -11,9 +11,7 @@ import (
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dqv"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 // Keeper measures the portals of a store and keeps the measurements in it.
@@ -63,7 +61,7 @@ type Row struct {
 func (k Keeper) Portals(ctx context.Context) ([]string, error) {
 	var portals []string
 	err := k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
-		p, ok, err := pattern(sn, "", term.IRI(rdf.Type), term.IRI(dcat.Catalog), "")
+		p, ok, err := pattern(sn, "", term.IRI(vocab.RDFType), term.IRI(vocab.DCATCatalog), "")
 		if err != nil || !ok {
 			return err
 		}
@@ -143,10 +141,11 @@ func (k Keeper) saveMeans(ctx context.Context, t *Table, sums map[Metric]float64
 
 func (k Keeper) datasets(ctx context.Context, portal string) (all []term.Key, err error) {
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
-		return each(ctx, sn, term.IRI(portal), term.IRI(dcat.DatasetProp), "", term.IRI(k.Mint.Graph(portal)), func(q term.Quad) error {
-			all = append(all, q.O)
-			return nil
-		})
+		return each(ctx, sn, term.IRI(portal), term.IRI(vocab.DCATDatasetProp), "", term.IRI(k.Mint.Graph(portal)),
+			func(q term.Quad) error {
+				all = append(all, q.O)
+				return nil
+			})
 	})
 	return all, err
 }
@@ -196,7 +195,7 @@ func (k Keeper) save(ctx context.Context, portal string, things []term.Key, valu
 				want[node(graph, thing, m)] = m
 			}
 			before := len(drop)
-			err := each(ctx, sn, "", term.IRI(dqv.ComputedOn), thing, graph, func(q term.Quad) error {
+			err := each(ctx, sn, "", term.IRI(vocab.DQVComputedOn), thing, graph, func(q term.Quad) error {
 				iri := q.S.Value()
 				if _, same := want[iri]; same {
 					delete(want, iri)
@@ -232,7 +231,7 @@ func (k Keeper) dropUnlisted(ctx context.Context, portal string, datasets []term
 	}
 	var drop []term.Quad
 	err := k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
-		return each(ctx, sn, "", term.IRI(dqv.ComputedOn), "", graph, func(q term.Quad) error {
+		return each(ctx, sn, "", term.IRI(vocab.DQVComputedOn), "", graph, func(q term.Quad) error {
 			if !listed[q.O] {
 				drop = append(drop, statementsOf(graph, q.O, q.S.Value())...)
 			}

@@ -10,13 +10,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/skos"
-	"odarchive/vocab/vcard"
+	"odarchive/vocab"
 )
 
 // Known is what the archive knows of a URL.
@@ -35,7 +29,7 @@ func Measure(dataset term.Key, about []term.Quad, known func(address string) Kno
 		g[q.S] = append(g[q.S], q)
 	}
 	m := &measuring{graph: g, dataset: dataset, known: known}
-	m.distributions = g.all(dataset, dcat.DistributionProp)
+	m.distributions = g.all(dataset, vocab.DCATDistributionProp)
 	m.existence()
 	m.conformance()
 	m.accuracy()
@@ -66,7 +60,8 @@ func (g graph) words(o term.Key) string {
 	if o.Kind() != term.KindBlank {
 		return strings.TrimSpace(o.Value())
 	}
-	for _, name := range g.all(o, rdf.Value, rdfs.Label, skos.PrefLabel, dcterms.Title, foaf.Name, dcterms.Identifier) {
+	for _, name := range g.all(o, vocab.RDFValue, vocab.RDFSLabel, vocab.SKOSPrefLabel, vocab.DCTTitle, vocab.FOAFName,
+		vocab.DCTIdentifier) {
 		if name.Kind() != term.KindBlank {
 			return strings.TrimSpace(name.Value())
 		}
@@ -131,22 +126,23 @@ func (m *measuring) anywhere(properties ...string) bool {
 
 func (m *measuring) existence() {
 	d := m.dataset
-	m.set(ExistenceAccess, m.shareOfDistributions(dcat.AccessURL, dcat.DownloadURL))
-	m.set(ExistenceDiscovery, (one(m.has(d, dcterms.Title))+one(m.has(d, dcterms.Description))+one(m.has(d, dcat.Keyword, dcat.Theme)))/3)
-	m.set(ExistenceContact, one(m.has(d, dcat.ContactPoint, dcterms.Publisher)))
-	m.set(ExistenceRights, one(m.anywhere(dcterms.License, dcterms.Rights)))
+	m.set(ExistenceAccess, m.shareOfDistributions(vocab.DCATAccessURL, vocab.DCATDownloadURL))
+	m.set(ExistenceDiscovery, (one(m.has(d, vocab.DCTTitle))+one(m.has(d, vocab.DCTDescription))+
+		one(m.has(d, vocab.DCATKeyword, vocab.DCATTheme)))/3)
+	m.set(ExistenceContact, one(m.has(d, vocab.DCATContactPoint, vocab.DCTPublisher)))
+	m.set(ExistenceRights, one(m.anywhere(vocab.DCTLicense, vocab.DCTRights)))
 	m.set(ExistencePreservation,
-		(one(m.has(d, dcterms.AccrualPeriodicity))+m.shareOfDistributions(dcterms.Format, dcat.MediaType)+
-			m.shareOfDistributions(dcat.ByteSize))/3)
-	m.set(ExistenceDate, (one(m.anywhere(dcterms.Issued))+one(m.anywhere(dcterms.Modified)))/2)
-	m.set(ExistenceTemporal, one(m.has(d, dcterms.Temporal)))
-	m.set(ExistenceSpatial, one(m.has(d, dcterms.Spatial)))
+		(one(m.has(d, vocab.DCTAccrualPeriodicity))+m.shareOfDistributions(vocab.DCTFormat, vocab.DCATMediaType)+
+			m.shareOfDistributions(vocab.DCATByteSize))/3)
+	m.set(ExistenceDate, (one(m.anywhere(vocab.DCTIssued))+one(m.anywhere(vocab.DCTModified)))/2)
+	m.set(ExistenceTemporal, one(m.has(d, vocab.DCTTemporal)))
+	m.set(ExistenceSpatial, one(m.has(d, vocab.DCTSpatial)))
 }
 
 func (m *measuring) conformance() {
 	var addresses, mails, urls, dates, licenses, formats tally
 	for _, d := range m.distributions {
-		for _, o := range m.all(d, dcat.AccessURL, dcat.DownloadURL) {
+		for _, o := range m.all(d, vocab.DCATAccessURL, vocab.DCATDownloadURL) {
 			addresses.add(isURL(o.Value()))
 		}
 		for _, f := range m.formats(d) {
@@ -154,19 +150,19 @@ func (m *measuring) conformance() {
 			formats.add(ok)
 		}
 	}
-	for _, agent := range m.all(m.dataset, dcat.ContactPoint, dcterms.Publisher, dcterms.Creator) {
-		for _, o := range m.all(agent, vcard.HasEmail, foaf.Mbox) {
+	for _, agent := range m.all(m.dataset, vocab.DCATContactPoint, vocab.DCTPublisher, vocab.DCTCreator) {
+		for _, o := range m.all(agent, vocab.VCardHasEmail, vocab.FOAFMbox) {
 			mails.add(isMail(m.words(o)))
 		}
-		for _, o := range m.all(agent, vcard.HasURL, foaf.Homepage) {
+		for _, o := range m.all(agent, vocab.VCardHasURL, vocab.FOAFHomepage) {
 			urls.add(isURL(m.words(o)))
 		}
 	}
 	for _, s := range append([]term.Key{m.dataset}, m.distributions...) {
-		for _, o := range m.all(s, dcterms.Issued, dcterms.Modified) {
+		for _, o := range m.all(s, vocab.DCTIssued, vocab.DCTModified) {
 			dates.add(isDate(o))
 		}
-		for _, o := range m.all(s, dcterms.License) {
+		for _, o := range m.all(s, vocab.DCTLicense) {
 			_, ok := catalog.LicenceOf(m.words(o))
 			licenses.add(ok)
 		}
@@ -182,7 +178,7 @@ func (m *measuring) conformance() {
 // formats returns the declared formats and media types of a distribution.
 func (m *measuring) formats(d term.Key) []string {
 	var all []string
-	for _, o := range m.all(d, dcterms.Format, dcat.MediaType) {
+	for _, o := range m.all(d, vocab.DCTFormat, vocab.DCATMediaType) {
 		if f := m.words(o); f != "" {
 			all = append(all, f)
 		}
@@ -208,7 +204,7 @@ func (m *measuring) accuracy() {
 		if declared := m.formats(d); len(declared) > 0 {
 			formats.add(sameFormat(declared, k.MediaType))
 		}
-		for _, o := range m.all(d, dcat.ByteSize) {
+		for _, o := range m.all(d, vocab.DCATByteSize) {
 			if n, err := strconv.ParseFloat(o.Value(), 64); err == nil {
 				sizes.add(math.Abs(n-float64(k.Size)) <= 0.05*float64(max(k.Size, 1)))
 				break
@@ -216,7 +212,7 @@ func (m *measuring) accuracy() {
 		}
 	}
 	var pages tally
-	for _, o := range append([]term.Key{m.dataset}, m.all(m.dataset, dcat.LandingPage)...) {
+	for _, o := range append([]term.Key{m.dataset}, m.all(m.dataset, vocab.DCATLandingPage)...) {
 		if k := m.known(o.Value()); k.Visited {
 			pages.add(k.Retrieved)
 		}
@@ -229,7 +225,7 @@ func (m *measuring) accuracy() {
 
 // visited returns what is known of a distribution's file, preferably of its download URL.
 func (m *measuring) visited(d term.Key) Known {
-	for _, o := range append(m.all(d, dcat.DownloadURL, dcat.AccessURL), d) {
+	for _, o := range append(m.all(d, vocab.DCATDownloadURL, vocab.DCATAccessURL), d) {
 		if o.Kind() == term.KindBlank {
 			continue
 		}
@@ -257,7 +253,7 @@ func (m *measuring) openness() {
 	}
 	var licenses tally
 	for _, s := range append([]term.Key{m.dataset}, m.distributions...) {
-		for _, o := range m.all(s, dcterms.License) {
+		for _, o := range m.all(s, vocab.DCTLicense) {
 			l, _ := catalog.LicenceOf(m.words(o))
 			licenses.add(l.Open)
 		}

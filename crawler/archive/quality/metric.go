@@ -11,7 +11,7 @@
 // graph next to the portal's own, where values changed. It fetches nothing.
 package quality
 
-import "odarchive/vocab/arc"
+import "odarchive/vocab"
 
 // Metric is one metric. Its IRI is documented in the archive's own vocabulary.
 type Metric struct {
@@ -21,7 +21,7 @@ type Metric struct {
 }
 
 // IRI returns the IRI of the metric.
-func (m Metric) IRI() string { return arc.NS + m.Name }
+func (m Metric) IRI() string { return vocab.ArcNS + m.Name }
 
 // The metrics, in the order of the paper.
 var (

@@ -16,11 +16,7 @@ import (
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dqv"
-	"odarchive/vocab/prov"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 const prefixes = `@prefix dcat: <http://www.w3.org/ns/dcat#> . @prefix dct: <http://purl.org/dc/terms/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
@@ -178,7 +174,7 @@ func replace(t testing.TB, k Keeper, turtle string) {
 		if err := txn.ClearGraph(graph); err != nil {
 			return err
 		}
-		if err := txn.Insert(term.Quad{S: term.IRI("http://p.example/"), P: term.IRI(rdf.Type), O: term.IRI(dcat.Catalog),
+		if err := txn.Insert(term.Quad{S: term.IRI("http://p.example/"), P: term.IRI(vocab.RDFType), O: term.IRI(vocab.DCATCatalog),
 			G: graph}); err != nil {
 			return err
 		}
@@ -198,10 +194,11 @@ func replace(t testing.TB, k Keeper, turtle string) {
 func stored(t testing.TB, k Keeper) (n int) {
 	t.Helper()
 	err := k.Triples.View(t.Context(), func(sn *triplestore.Snapshot) error {
-		return each(t.Context(), sn, "", term.IRI(dqv.ComputedOn), "", term.IRI(Graph(k.Mint, "http://p.example/")), func(term.Quad) error {
-			n++
-			return nil
-		})
+		return each(t.Context(), sn, "", term.IRI(vocab.DQVComputedOn), "", term.IRI(Graph(k.Mint, "http://p.example/")),
+			func(term.Quad) error {
+				n++
+				return nil
+			})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -275,10 +272,11 @@ func (k Keeper) harvested(t testing.TB, id string, began time.Time) {
 	err := k.Triples.Update(t.Context(), func(txn *triplestore.Txn) error {
 		before, _, err := k.states(t.Context(), "http://p.example/")
 		for _, o := range before {
-			err = errors.Join(err, txn.Delete(term.Quad{S: graph, P: term.IRI(prov.WasGeneratedBy), O: o}))
+			err = errors.Join(err, txn.Delete(term.Quad{S: graph, P: term.IRI(vocab.PROVWasGeneratedBy), O: o}))
 		}
-		return errors.Join(err, txn.Insert(term.Quad{S: graph, P: term.IRI(prov.WasGeneratedBy), O: by}),
-			txn.Insert(term.Quad{S: by, P: term.IRI(prov.StartedAtTime), O: term.Typed(began.Format(time.RFC3339), xsd.DateTime)}))
+		return errors.Join(err, txn.Insert(term.Quad{S: graph, P: term.IRI(vocab.PROVWasGeneratedBy), O: by}),
+			txn.Insert(term.Quad{S: by, P: term.IRI(vocab.PROVStartedAtTime),
+				O: term.Typed(began.Format(time.RFC3339), vocab.XSDDateTime)}))
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -7,9 +7,7 @@ import (
 
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/prov"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // Measurements are of one state of a portal's graph, identified by the harvest that made it. Once they are complete,
@@ -27,10 +25,10 @@ func (k Keeper) Current(ctx context.Context, portal string) (bool, error) {
 func (k Keeper) states(ctx context.Context, portal string) (now, measured []term.Key, err error) {
 	graph, own := term.IRI(k.Mint.Graph(portal)), term.IRI(Graph(k.Mint, portal))
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
-		if now, err = objects(ctx, sn, graph, prov.WasGeneratedBy); err != nil {
+		if now, err = objects(ctx, sn, graph, vocab.PROVWasGeneratedBy); err != nil {
 			return err
 		}
-		measured, err = objects(ctx, sn, own, prov.WasDerivedFrom)
+		measured, err = objects(ctx, sn, own, vocab.PROVWasDerivedFrom)
 		return err
 	})
 	return now, measured, err
@@ -52,12 +50,12 @@ func objects(ctx context.Context, sn *triplestore.Snapshot, s term.Key, property
 
 // setMeasuredState records which state was measured.
 func (k Keeper) setMeasuredState(ctx context.Context, portal string, state []term.Key) error {
-	return k.setStatement(ctx, portal, prov.WasDerivedFrom, state)
+	return k.setStatement(ctx, portal, vocab.PROVWasDerivedFrom, state)
 }
 
 // setMeasuredToday records that the whole portal was measured today.
 func (k Keeper) setMeasuredToday(ctx context.Context, portal string) error {
-	return k.setStatement(ctx, portal, dcterms.Created, []term.Key{term.Typed(time.Now().UTC().Format(time.DateOnly), xsd.Date)})
+	return k.setStatement(ctx, portal, vocab.DCTCreated, []term.Key{term.Typed(time.Now().UTC().Format(time.DateOnly), vocab.XSDDate)})
 }
 
 // setStatement replaces the objects of a property of the measurements' graph.

@@ -11,11 +11,7 @@ import (
 	"odarchive/ns"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/dqv"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // Graph returns the IRI of the graph that holds the measurements of a portal.
@@ -107,7 +103,7 @@ func around(ctx context.Context, sn *triplestore.Snapshot, dataset, graph term.K
 			about = append(about, q)
 			follow := q.O.Kind() == term.KindBlank
 			switch q.P.Value() {
-			case dcat.DistributionProp, dcat.ContactPoint, dcterms.Publisher, dcterms.Creator:
+			case vocab.DCATDistributionProp, vocab.DCATContactPoint, vocab.DCTPublisher, vocab.DCTCreator:
 				follow = q.O.Kind() != term.KindLiteral
 			}
 			if follow && !seen[q.O] {
@@ -155,9 +151,9 @@ func quads(graph, thing term.Key, iri string, m Measurement) []term.Quad {
 		value += ".0"
 	}
 	return []term.Quad{
-		{S: s, P: term.IRI(rdf.Type), O: term.IRI(dqv.QualityMeasurement), G: graph},
-		{S: s, P: term.IRI(dqv.IsMeasurementOf), O: term.IRI(m.Metric.IRI()), G: graph},
-		{S: s, P: term.IRI(dqv.ComputedOn), O: thing, G: graph},
-		{S: s, P: term.IRI(dqv.Value), O: term.Typed(value, xsd.Decimal), G: graph},
+		{S: s, P: term.IRI(vocab.RDFType), O: term.IRI(vocab.DQVQualityMeasurement), G: graph},
+		{S: s, P: term.IRI(vocab.DQVIsMeasurementOf), O: term.IRI(m.Metric.IRI()), G: graph},
+		{S: s, P: term.IRI(vocab.DQVComputedOn), O: thing, G: graph},
+		{S: s, P: term.IRI(vocab.DQVValue), O: term.Typed(value, vocab.XSDDecimal), G: graph},
 	}
 }

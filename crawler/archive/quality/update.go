@@ -11,11 +11,7 @@ import (
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/dqv"
-	"odarchive/vocab/prov"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // fullInterval is the time between two measurements of a whole portal.
@@ -69,7 +65,7 @@ func (k Keeper) changed(ctx context.Context, portal string, since uint64) (todo 
 				continue
 			}
 			touched[q.S] = true
-			if q.P.Value() == dcat.DatasetProp {
+			if q.P.Value() == vocab.DCATDatasetProp {
 				dropped[q.O] = true
 			}
 		}
@@ -82,7 +78,7 @@ func (k Keeper) changed(ctx context.Context, portal string, since uint64) (todo 
 		return todo, false, err
 	}
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
-		all, err := count(ctx, sn, term.IRI(portal), term.IRI(dcat.DatasetProp), graph)
+		all, err := count(ctx, sn, term.IRI(portal), term.IRI(vocab.DCATDatasetProp), graph)
 		if err != nil {
 			return err
 		}
@@ -108,14 +104,14 @@ func (k Keeper) visited(ctx context.Context, portal string) (datasets []string, 
 	var started, whole []term.Key
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
 		own := term.IRI(Graph(k.Mint, portal))
-		measured, err := objects(ctx, sn, own, prov.WasDerivedFrom)
+		measured, err := objects(ctx, sn, own, vocab.PROVWasDerivedFrom)
 		if err != nil || len(measured) != 1 {
 			return err
 		}
-		if started, err = objects(ctx, sn, measured[0], prov.StartedAtTime); err != nil {
+		if started, err = objects(ctx, sn, measured[0], vocab.PROVStartedAtTime); err != nil {
 			return err
 		}
-		whole, err = objects(ctx, sn, own, dcterms.Created)
+		whole, err = objects(ctx, sn, own, vocab.DCTCreated)
 		return err
 	})
 	if err != nil || len(started) != 1 || len(whole) != 1 || k.Visited == nil {
@@ -149,7 +145,7 @@ func listedAbove(ctx context.Context, sn *triplestore.Snapshot, touched map[term
 		listed, above := false, []term.Key(nil)
 		err := each(ctx, sn, "", "", queue[0], graph, func(q term.Quad) error {
 			if q.S == portal {
-				listed = listed || q.P.Value() == dcat.DatasetProp
+				listed = listed || q.P.Value() == vocab.DCATDatasetProp
 			} else if !seen[q.S] {
 				above = append(above, q.S)
 			}
@@ -197,7 +193,7 @@ func (k Keeper) update(ctx context.Context, portal string, todo changes) (Table,
 		return t, err
 	}
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) (err error) {
-		t.Datasets, err = count(ctx, sn, term.IRI(portal), term.IRI(dcat.DatasetProp), term.IRI(k.Mint.Graph(portal)))
+		t.Datasets, err = count(ctx, sn, term.IRI(portal), term.IRI(vocab.DCATDatasetProp), term.IRI(k.Mint.Graph(portal)))
 		return err
 	})
 	if err != nil {
@@ -213,19 +209,19 @@ func (k Keeper) stored(ctx context.Context, portal string) (sums map[Metric]floa
 	graph := term.IRI(Graph(k.Mint, portal))
 	err = k.Triples.View(ctx, func(sn *triplestore.Snapshot) error {
 		own := map[term.ID]bool{} // measurements of the portal itself
-		if err := pairs(ctx, sn, dqv.ComputedOn, term.IRI(portal), graph,
+		if err := pairs(ctx, sn, vocab.DQVComputedOn, term.IRI(portal), graph,
 			func(s, _ term.ID) error { own[s] = true; return nil }); err != nil {
 			return err
 		}
 		values, of := map[term.ID]float64{}, map[term.ID]float64{} // by value, by measurement
-		err := pairs(ctx, sn, dqv.Value, "", graph, func(s, o term.ID) error {
+		err := pairs(ctx, sn, vocab.DQVValue, "", graph, func(s, o term.ID) error {
 			v, known := values[o]
 			if !known {
 				text := make([]term.Key, 1)
 				if err := sn.Keys([]term.ID{o}, text); err != nil {
 					return err
 				}
-				if number, ok := xsdval.Parse(text[0].Value(), xsd.Double); ok {
+				if number, ok := xsdval.Parse(text[0].Value(), vocab.XSDDouble); ok {
 					v = number.Float64()
 				}
 				values[o] = v
@@ -237,7 +233,7 @@ func (k Keeper) stored(ctx context.Context, portal string) (sums map[Metric]floa
 			return err
 		}
 		for _, m := range Metrics() {
-			err := pairs(ctx, sn, dqv.IsMeasurementOf, term.IRI(m.IRI()), graph, func(s, _ term.ID) error {
+			err := pairs(ctx, sn, vocab.DQVIsMeasurementOf, term.IRI(m.IRI()), graph, func(s, _ term.ID) error {
 				if v, ok := of[s]; ok && !own[s] {
 					sums[m] += v
 					counts[m]++

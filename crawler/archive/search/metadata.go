@@ -5,12 +5,7 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/skos"
-	"odarchive/vocab/vcard"
+	"odarchive/vocab"
 )
 
 // metadata is what portals say of a resource and of its datasets.
@@ -23,7 +18,7 @@ type metadata struct {
 }
 
 // namesThings are the properties whose objects have names of their own.
-var namesThings = map[string]bool{dcterms.Publisher: true, dcterms.Creator: true, dcterms.License: true, dcat.Theme: true}
+var namesThings = map[string]bool{vocab.DCTPublisher: true, vocab.DCTCreator: true, vocab.DCTLicense: true, vocab.DCATTheme: true}
 
 // addStatements adds what statements say of subjects. They may be about other things, such as publishers.
 func (m *metadata) addStatements(subjects []term.Key, quads []term.Quad) {
@@ -33,7 +28,7 @@ func (m *metadata) addStatements(subjects []term.Key, quads []term.Quad) {
 			continue
 		}
 		switch q.P.Value() {
-		case foaf.Name, vcard.Fn, skos.PrefLabel, rdfs.Label, dcterms.Title:
+		case vocab.FOAFName, vocab.VCardFn, vocab.SKOSPrefLabel, vocab.RDFSLabel, vocab.DCTTitle:
 			if _, has := names[q.S]; !has {
 				names[q.S] = q.O.Value()
 			}
@@ -48,22 +43,22 @@ func (m *metadata) addStatements(subjects []term.Key, quads []term.Quad) {
 			continue
 		}
 		switch q.P.Value() {
-		case dcterms.Description:
+		case vocab.DCTDescription:
 			addText(&m.descriptions, q.O)
-		case dcat.Keyword:
+		case vocab.DCATKeyword:
 			addText(&m.keywords, q.O)
-		case dcat.Theme:
+		case vocab.DCATTheme:
 			m.keywords = addNew(m.keywords, names[q.O])
-		case dcterms.Publisher, dcterms.Creator:
+		case vocab.DCTPublisher, vocab.DCTCreator:
 			name := names[q.O]
 			if q.O.Kind() == term.KindLiteral {
 				name = q.O.Value()
 			}
-			if name == "" && q.O.Kind() == term.KindIRI && q.P.Value() == dcterms.Publisher {
+			if name == "" && q.O.Kind() == term.KindIRI && q.P.Value() == vocab.DCTPublisher {
 				name = lastPart(q.O.Value())
 			}
 			m.publishers = addNew(m.publishers, name)
-		case dcterms.License:
+		case vocab.DCTLicense:
 			declared := q.O.Value()
 			if q.O.Kind() == term.KindBlank {
 				declared = names[q.O]

@@ -14,11 +14,7 @@ import (
 	"odarchive/crawler/exchange/warc"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // Reader returns the triples about the records of one file, in the order of the file. It skips damaged records.
@@ -71,9 +67,9 @@ func (r *RowReader) next() error {
 	}
 	if errors.Is(err, io.EOF) {
 		r.end = true
-		r.add(r.graph, rdf.Type, term.IRI(arc.WARCFile))
-		r.add(r.graph, arc.RecordCount, integer(r.records))
-		r.add(r.graph, dcat.ByteSize, integer(r.in.Position()))
+		r.add(r.graph, vocab.RDFType, term.IRI(vocab.ArcWARCFile))
+		r.add(r.graph, vocab.ArcRecordCount, integer(r.records))
+		r.add(r.graph, vocab.DCATByteSize, integer(r.in.Position()))
 		return nil
 	}
 	if err != nil {
@@ -108,28 +104,28 @@ func (r *RowReader) describe(rec *warc.Record, c Capture, m *warc.Message) {
 			r.add(s, p, term.String(value))
 		}
 	}
-	r.add(s, rdf.Type, term.IRI(arc.WARCRecord))
-	r.add(s, dcterms.IsPartOf, term.IRI(r.graph))
-	text(arc.RecordType, rec.Type)
-	text(dcterms.Identifier, strings.Trim(rec.ID(), "<>"))
+	r.add(s, vocab.RDFType, term.IRI(vocab.ArcWARCRecord))
+	r.add(s, vocab.DCTIsPartOf, term.IRI(r.graph))
+	text(vocab.ArcRecordType, rec.Type)
+	text(vocab.DCTIdentifier, strings.Trim(rec.ID(), "<>"))
 	if iri := absolute(c.URL); iri != "" && len(iri) <= maxValue {
-		r.add(s, arc.TargetURI, term.IRI(iri))
+		r.add(s, vocab.ArcTargetURI, term.IRI(iri))
 	}
 	if !c.At.IsZero() && c.At.Year() <= 9999 {
-		r.add(s, dcterms.Date, term.Typed(c.At.UTC().Format("2006-01-02T15:04:05.000Z"), xsd.DateTime))
+		r.add(s, vocab.DCTDate, term.Typed(c.At.UTC().Format("2006-01-02T15:04:05.000Z"), vocab.XSDDateTime))
 	}
 	if m != nil && rec.Type != warc.Request && c.Status > 0 {
-		r.add(s, arc.HTTPStatus, integer(int64(c.Status)))
+		r.add(s, vocab.ArcHTTPStatus, integer(int64(c.Status)))
 	}
-	text(dcat.MediaType, c.MIME)
-	text(arc.PayloadDigest, c.Digest)
-	text(arc.RemoteAddress, rec.Header.Get("WARC-IP-Address"))
-	text(arc.Truncated, strings.ToLower(rec.Header.Get("WARC-Truncated")))
-	text(arc.RefersTo, strings.Trim(rec.Header.Get("WARC-Refers-To"), "<>"))
-	r.add(s, dcat.ByteSize, integer(rec.ContentLength))
-	r.add(s, arc.Offset, integer(rec.Offset))
+	text(vocab.DCATMediaType, c.MIME)
+	text(vocab.ArcPayloadDigest, c.Digest)
+	text(vocab.ArcRemoteAddress, rec.Header.Get("WARC-IP-Address"))
+	text(vocab.ArcTruncated, strings.ToLower(rec.Header.Get("WARC-Truncated")))
+	text(vocab.ArcRefersTo, strings.Trim(rec.Header.Get("WARC-Refers-To"), "<>"))
+	r.add(s, vocab.DCATByteSize, integer(rec.ContentLength))
+	r.add(s, vocab.ArcOffset, integer(rec.Offset))
 	if rec.Length > 0 {
-		r.add(s, arc.Length, integer(rec.Length))
+		r.add(s, vocab.ArcLength, integer(rec.Length))
 	}
 }
 
@@ -137,7 +133,7 @@ func (r *RowReader) add(s, p string, o term.Key) {
 	r.queue = append(r.queue, term.Quad{S: term.IRI(s), P: term.IRI(p), O: o, G: term.IRI(r.graph)})
 }
 
-func integer(n int64) term.Key { return term.Typed(strconv.FormatInt(n, 10), xsd.Integer) }
+func integer(n int64) term.Key { return term.Typed(strconv.FormatInt(n, 10), vocab.XSDInteger) }
 
 // absolute returns the IRI of an address, "" if the address is not absolute.
 func absolute(address string) string {

@@ -11,7 +11,7 @@ import (
 
 	"odarchive/crawler/exchange/warc"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
+	"odarchive/vocab"
 )
 
 const graph = "http://base.example/warc/a.warc.gz"
@@ -68,7 +68,7 @@ func TestEachRecordIsARow(t *testing.T) {
 		t.Errorf("%d faults", faults)
 	}
 	for _, want := range []string{
-		"#0 type " + arc.WARCRecord, "#0 recordType response", "#0 targetURI http://a.example/x%20y", "#0 httpStatus 404",
+		"#0 type " + vocab.ArcWARCRecord, "#0 recordType response", "#0 targetURI http://a.example/x%20y", "#0 httpStatus 404",
 		"#0 mediaType text/html",
 		"#0 date 2026-01-02T03:04:05.000Z", "#0 identifier urn:x:0", "#0 offset 0", "#0 remoteAddress 192.0.2.7", "#0 isPartOf " + graph,
 		" recordCount 3",

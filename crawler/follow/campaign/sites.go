@@ -16,9 +16,7 @@ import (
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // quad is short for the type of statements.
@@ -197,24 +195,24 @@ func describeSites(sites []Site) (quads []term.Quad) {
 		}
 		s := term.IRI(iri)
 		add := func(s term.Key, p string, o term.Key) { quads = append(quads, term.Quad{S: s, P: term.IRI(p), O: o}) }
-		add(s, rdf.Type, term.IRI(arc.Site))
+		add(s, vocab.RDFType, term.IRI(vocab.ArcSite))
 		if name := site.Software.Name(); name != "" {
-			add(s, arc.Software, term.String(name))
+			add(s, vocab.ArcSoftware, term.String(name))
 			for _, because := range site.Software.Systems[0].Because {
-				add(s, arc.SoftwareSign, term.String(because))
+				add(s, vocab.ArcSoftwareSign, term.String(because))
 			}
 		}
-		add(s, arc.PagesSeen, term.Typed(strconv.Itoa(site.Software.Seen), xsd.Integer))
-		add(s, arc.Score, decimal(site.Score.Value()))
+		add(s, vocab.ArcPagesSeen, term.Typed(strconv.Itoa(site.Software.Seen), vocab.XSDInteger))
+		add(s, vocab.ArcScore, decimal(site.Score.Value()))
 		for _, b := range site.Best {
 			page, ok := harvest.AsIRI(b.URL)
 			if !ok {
 				continue
 			}
-			add(s, arc.BestPage, term.IRI(page))
-			add(term.IRI(page), arc.Score, decimal(b.Score))
+			add(s, vocab.ArcBestPage, term.IRI(page))
+			add(term.IRI(page), vocab.ArcScore, decimal(b.Score))
 			if b.Level != software.Unknown {
-				add(term.IRI(page), arc.PageLevel, term.String(string(b.Level)))
+				add(term.IRI(page), vocab.ArcPageLevel, term.String(string(b.Level)))
 			}
 		}
 	}
@@ -222,5 +220,5 @@ func describeSites(sites []Site) (quads []term.Quad) {
 }
 
 func decimal(v float64) term.Key {
-	return term.Typed(strconv.FormatFloat(v, 'f', 3, 64), xsd.Decimal)
+	return term.Typed(strconv.FormatFloat(v, 'f', 3, 64), vocab.XSDDecimal)
 }

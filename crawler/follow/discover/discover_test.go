@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/vocab/arc"
+	"odarchive/vocab"
 )
 
 func TestFilesAreFoundWithoutAskingForThem(t *testing.T) {
@@ -38,7 +38,7 @@ func TestFilesAreFoundWithoutAskingForThem(t *testing.T) {
 	}
 	path := ""
 	for _, q := range d.Quads(home) {
-		if q.P.Value() == arc.FoundPath {
+		if q.P.Value() == vocab.ArcFoundPath {
 			path = q.O.Value()
 		}
 	}

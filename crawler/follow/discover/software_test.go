@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/vocab/arc"
+	"odarchive/vocab"
 )
 
 func TestThePortalSaysWhichSoftwareTheSiteRuns(t *testing.T) {
@@ -21,7 +21,7 @@ func TestThePortalSaysWhichSoftwareTheSiteRuns(t *testing.T) {
 	}
 	signs := 0
 	for _, q := range p.Quads() {
-		if q.P.Value() == arc.SoftwareSign && q.S.Value() == p.IRI {
+		if q.P.Value() == vocab.ArcSoftwareSign && q.S.Value() == p.IRI {
 			signs++
 		}
 	}

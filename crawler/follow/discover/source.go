@@ -14,7 +14,7 @@ import (
 	"odarchive/crawler/follow/software"
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
+	"odarchive/vocab"
 )
 
 // Source is a web site of which the data files are to be found. Options, HTTP and Robots are required.
@@ -232,7 +232,8 @@ func (r *run) describeSoftware() {
 		return
 	}
 	for _, sign := range r.site.Systems[0].Because {
-		r.portal.Statements = append(r.portal.Statements, term.Quad{S: term.IRI(iri), P: term.IRI(arc.SoftwareSign), O: term.String(sign)})
+		r.portal.Statements = append(r.portal.Statements,
+			term.Quad{S: term.IRI(iri), P: term.IRI(vocab.ArcSoftwareSign), O: term.String(sign)})
 	}
 }
 

@@ -26,10 +26,7 @@ import (
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/prov"
-	"odarchive/vocab/void"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -256,19 +253,19 @@ func (s *Store) describe(r record) (quads []term.Quad) {
 		if r.Version != "" {
 			about = term.IRI(s.mint.Version(r.Version))
 		}
-		return []term.Quad{{S: about, P: term.IRI(arc.GraphOmitted), O: term.String(r.Omitted)}}
+		return []term.Quad{{S: about, P: term.IRI(vocab.ArcGraphOmitted), O: term.String(r.Omitted)}}
 	}
 	if r.Digest == "" {
 		return nil
 	}
-	quads = append(quads, term.Quad{S: graph, P: term.IRI(void.Triples), O: term.Typed(fmt.Sprint(r.Quads), xsd.Integer)})
+	quads = append(quads, term.Quad{S: graph, P: term.IRI(vocab.VoIDTriples), O: term.Typed(fmt.Sprint(r.Quads), vocab.XSDInteger)})
 	if r.Source != "" {
-		quads = append(quads, term.Quad{S: graph, P: term.IRI(prov.WasDerivedFrom), O: describe.IRI(r.Source)})
+		quads = append(quads, term.Quad{S: graph, P: term.IRI(vocab.PROVWasDerivedFrom), O: describe.IRI(r.Source)})
 	}
 	if r.Version != "" {
 		version := term.IRI(s.mint.Version(r.Version))
-		quads = append(quads, term.Quad{S: version, P: term.IRI(arc.Graph), O: graph},
-			term.Quad{S: graph, P: term.IRI(prov.WasDerivedFrom), O: version})
+		quads = append(quads, term.Quad{S: version, P: term.IRI(vocab.ArcGraph), O: graph},
+			term.Quad{S: graph, P: term.IRI(vocab.PROVWasDerivedFrom), O: version})
 	}
 	return quads
 }

@@ -10,28 +10,23 @@ import (
 	"odarchive/triplestore/hdt"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/owl"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/sd"
-	"odarchive/vocab/void"
+	"odarchive/vocab"
 )
 
 // kindOf returns the kind of the link that a statement with a predicate makes of its object.
 func kindOf(predicate string) Kind {
 	switch predicate {
-	case void.SparqlEndpoint, sd.Endpoint, dcat.EndpointURL:
+	case vocab.VoIDSparqlEndpoint, vocab.SDEndpoint, vocab.DCATEndpointURL:
 		return Endpoint
-	case void.NS + "dataDump":
+	case vocab.VoIDNS + "dataDump":
 		return DataDump
-	case dcat.DownloadURL, "http://schema.org/contentUrl", "https://schema.org/contentUrl":
+	case vocab.DCATDownloadURL, "http://schema.org/contentUrl", "https://schema.org/contentUrl":
 		return Download
-	case owl.NS + "sameAs":
+	case vocab.OWLNS + "sameAs":
 		return SameAs
-	case rdfs.NS + "seeAlso":
+	case vocab.RDFSNS + "seeAlso":
 		return SeeAlso
-	case rdf.Type:
+	case vocab.RDFType:
 		return Class
 	}
 	return Object

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 
 	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
@@ -174,7 +174,7 @@ func (s *scraping) thing(n *html.Node, number int) {
 	}
 	subject := term.IRI(iri)
 	for _, class := range s.page.types {
-		s.add(term.Quad{S: subject, P: term.IRI(rdf.Type), O: class})
+		s.add(term.Quad{S: subject, P: term.IRI(vocab.RDFType), O: class})
 	}
 	for _, v := range s.page.Value {
 		elements := []*html.Node{n}

@@ -16,9 +16,7 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	vdcat "odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 // iri returns the IRI of a record: its address or, in a saved answer, a fragment of the answer's.
@@ -58,27 +56,27 @@ func (c *client) saw(stamp string) {
 func (c *client) service(d harvest.Dataset) error {
 	node := term.IRI(d.IRI)
 	say := func(p string, o term.Key) error { return c.Out.Quad(term.Quad{S: node, P: term.IRI(p), O: o}) }
-	if err := say(rdf.Type, term.IRI(vdcat.DataService)); err != nil {
+	if err := say(vocab.RDFType, term.IRI(vocab.DCATDataService)); err != nil {
 		return err
 	}
 	for _, t := range d.Title {
-		if err := say(dcterms.Title, term.Lang(t.Value, t.Lang)); err != nil {
+		if err := say(vocab.DCTTitle, term.Lang(t.Value, t.Lang)); err != nil {
 			return err
 		}
 	}
 	for _, t := range d.Description {
-		if err := say(dcterms.Description, term.Lang(t.Value, t.Lang)); err != nil {
+		if err := say(vocab.DCTDescription, term.Lang(t.Value, t.Lang)); err != nil {
 			return err
 		}
 	}
 	for _, at := range d.Distributions {
 		if address, ok := harvest.AsIRI(at.URL); ok {
-			if err := say(vdcat.EndpointURL, term.IRI(address)); err != nil {
+			if err := say(vocab.DCATEndpointURL, term.IRI(address)); err != nil {
 				return err
 			}
 		}
 	}
-	return c.Out.Quad(term.Quad{S: term.IRI(cmp.Or(c.Source.Portal, c.base)), P: term.IRI(vdcat.Service), O: node})
+	return c.Out.Quad(term.Quad{S: term.IRI(cmp.Or(c.Source.Portal, c.base)), P: term.IRI(vocab.DCATService), O: node})
 }
 
 // rdf hands over the datasets of a record in RDF/XML.

@@ -13,10 +13,7 @@ import (
 	"odarchive/crawler/harvest/loose"
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 // dataset emits a dataset of a catalog.
@@ -89,17 +86,17 @@ func (w *walk) service(v loose.Value, _ *catalog) error {
 	if err != nil {
 		return err
 	}
-	quads := []term.Quad{w.quad(iri, rdf.Type, term.IRI(dcat.DataService))}
+	quads := []term.Quad{w.quad(iri, vocab.RDFType, term.IRI(vocab.DCATDataService))}
 	for _, t := range portalapi.Texts(v.Get("title")) {
-		quads = append(quads, w.quad(iri, dcterms.Title, term.String(t.Value)))
+		quads = append(quads, w.quad(iri, vocab.DCTTitle, term.String(t.Value)))
 	}
 	for _, endpoint := range portalapi.Links(v.Get("endpointURL")) {
 		if portalapi.IsLink(endpoint) {
-			quads = append(quads, w.quad(iri, dcat.EndpointURL, term.IRI(endpoint)))
+			quads = append(quads, w.quad(iri, vocab.DCATEndpointURL, term.IRI(endpoint)))
 		}
 	}
 	for _, d := range served {
-		quads = append(quads, w.quad(iri, dcat.ServesDataset, term.IRI(d)))
+		quads = append(quads, w.quad(iri, vocab.DCATServesDataset, term.IRI(d)))
 	}
 	return w.quads(quads)
 }
@@ -112,11 +109,11 @@ func (w *walk) record(v loose.Value, _ *catalog) error {
 		return nil // it says nothing
 	}
 	quads := []term.Quad{
-		w.quad(id, rdf.Type, term.IRI(dcat.CatalogRecord)),
-		w.quad(id, foaf.PrimaryTopic, term.IRI(w.mint(topic))),
+		w.quad(id, vocab.RDFType, term.IRI(vocab.DCATCatalogRecord)),
+		w.quad(id, vocab.FOAFPrimaryTopic, term.IRI(w.mint(topic))),
 	}
-	for _, f := range []struct{ name, property string }{{"title", dcterms.Title}, {"issued", dcterms.Issued},
-		{"modified", dcterms.Modified}} {
+	for _, f := range []struct{ name, property string }{{"title", vocab.DCTTitle}, {"issued", vocab.DCTIssued},
+		{"modified", vocab.DCTModified}} {
 		if t := v.Get(f.name).Text(); t != "" {
 			quads = append(quads, w.quad(id, f.property, term.String(t)))
 		}

@@ -10,29 +10,25 @@ import (
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/skos"
+	"odarchive/vocab"
 )
 
 // distributions adds the distributions of d to its dataset, one for each address that can be crawled: its download URLs
 // or, if none of them is an address, its access URLs, which may be pages or files.
 func (g *graph) distributions(to *harvest.Dataset, d term.Key) {
-	for _, node := range g.objects(d, dcat.DistributionProp) {
+	for _, node := range g.objects(d, vocab.DCATDistributionProp) {
 		form := harvest.Distribution{
-			IRI: nameOf(node), Title: g.value(node, dcterms.Title, rdfs.Label), Format: g.label(node, dcterms.Format),
-			MediaType: mediaType(g.label(node, dcat.MediaType)), Modified: g.value(node, dcterms.Modified),
+			IRI: nameOf(node), Title: g.value(node, vocab.DCTTitle, vocab.RDFSLabel), Format: g.label(node, vocab.DCTFormat),
+			MediaType: mediaType(g.label(node, vocab.DCATMediaType)), Modified: g.value(node, vocab.DCTModified),
 		}
-		form.Size = size(g.value(node, dcat.ByteSize))
-		form.Service = len(g.objects(node, dcat.AccessService)) > 0 || portalapi.IsService(form.Format)
-		addresses := slices.DeleteFunc(g.objects(node, dcat.DownloadURL), g.isWords)
+		form.Size = size(g.value(node, vocab.DCATByteSize))
+		form.Service = len(g.objects(node, vocab.DCATAccessService)) > 0 || portalapi.IsService(form.Format)
+		addresses := slices.DeleteFunc(g.objects(node, vocab.DCATDownloadURL), g.isWords)
 		if len(addresses) > 0 {
 			form.Service = false
 		} else {
 			// dct:accessURL does not exist, but is used
-			addresses = g.objects(node, dcat.AccessURL, dcterms.NS+"accessURL", dcat.NS+"accessUrl")
+			addresses = g.objects(node, vocab.DCATAccessURL, vocab.DCTNS+"accessURL", vocab.DCATNS+"accessUrl")
 		}
 		if len(addresses) == 0 && len(g.out[node]) == 0 && node.Kind() != term.KindBlank {
 			addresses = []term.Key{node} // only an address
@@ -41,7 +37,7 @@ func (g *graph) distributions(to *harvest.Dataset, d term.Key) {
 		for _, address := range addresses {
 			form.URL = strings.TrimSpace(address.Value())
 			if address.Kind() == term.KindBlank { // [ rdf:value "…" ]
-				form.URL = g.value(address, rdf.Value)
+				form.URL = g.value(address, vocab.RDFValue)
 			}
 			if form.URL != "" {
 				to.Distributions = append(to.Distributions, form)
@@ -57,7 +53,7 @@ func (g *graph) distributions(to *harvest.Dataset, d term.Key) {
 func (g *graph) isWords(o term.Key) bool {
 	value := o.Value()
 	if o.Kind() == term.KindBlank {
-		value = g.value(o, rdf.Value)
+		value = g.value(o, vocab.RDFValue)
 	}
 	u, err := url.Parse(strings.TrimSpace(value))
 	return err != nil || u.Host == ""
@@ -69,7 +65,7 @@ func (g *graph) label(s term.Key, predicate string) string {
 		if o.Kind() == term.KindLiteral {
 			return strings.TrimSpace(o.Value())
 		}
-		if name := g.value(o, rdfs.Label, skos.PrefLabel, rdf.Value, dcterms.Title); name != "" {
+		if name := g.value(o, vocab.RDFSLabel, vocab.SKOSPrefLabel, vocab.RDFValue, vocab.DCTTitle); name != "" {
 			return name
 		}
 		if o.Kind() == term.KindIRI {
@@ -102,8 +98,8 @@ func size(s string) int64 {
 // of what either leads to.
 func (g *graph) frequency(d term.Key) string {
 	said := ""
-	for _, o := range g.objects(d, dcterms.AccrualPeriodicity) {
-		names := g.objects(o, rdfs.Label, skos.PrefLabel, rdf.Value)
+	for _, o := range g.objects(d, vocab.DCTAccrualPeriodicity) {
+		names := g.objects(o, vocab.RDFSLabel, vocab.SKOSPrefLabel, vocab.RDFValue)
 		if o.Kind() != term.KindBlank {
 			names = append([]term.Key{o}, names...)
 		}

@@ -14,9 +14,7 @@ import (
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/rdfio/webpage"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/hydra"
-	"odarchive/vocab/ldp"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 const (
@@ -206,12 +204,12 @@ func (d document) next() string {
 	own := ""
 	for _, q := range d.quads {
 		switch q.P.Value() {
-		case hydra.Next, hydra.NextPage, ldp.NextPage, rdf.NS + "nextPage":
+		case vocab.HydraNext, vocab.HydraNextPage, vocab.LDPNextPage, vocab.RDFNS + "nextPage":
 		default:
 			continue
 		}
 		target := resolve(d.url, q.O.Value())
-		if target == "" || target == d.url || q.O == term.IRI(rdf.NS+"nil") || q.O.Kind() == term.KindBlank {
+		if target == "" || target == d.url || q.O == term.IRI(vocab.RDFNS+"nil") || q.O.Kind() == term.KindBlank {
 			continue
 		}
 		nexts = append(nexts, target)

@@ -9,12 +9,7 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/hydra"
-	"odarchive/vocab/ldp"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 // Found is a catalog with its datasets.
@@ -102,23 +97,25 @@ func (g *graph) value(s term.Key, predicates ...string) string {
 }
 
 func (g *graph) isA(s term.Key, classes ...string) bool {
-	return slices.ContainsFunc(g.objects(s, rdf.Type), func(o term.Key) bool { return slices.Contains(classes, o.Value()) })
+	return slices.ContainsFunc(g.objects(s, vocab.RDFType), func(o term.Key) bool { return slices.Contains(classes, o.Value()) })
 }
 
 // catalog returns the catalog: the requested one, else the one with most datasets that is not part of another.
 func (g *graph) catalog(portal, base string) term.Key {
 	best, most := term.Key(""), -1
 	for _, s := range g.order {
-		if !g.isA(s, dcat.Catalog) && len(g.objects(s, dcat.DatasetProp)) == 0 {
+		if !g.isA(s, vocab.DCATCatalog) && len(g.objects(s, vocab.DCATDatasetProp)) == 0 {
 			continue
 		}
 		g.apart[s] = true
-		n := len(g.objects(s, dcat.DatasetProp))
+		n := len(g.objects(s, vocab.DCATDatasetProp))
 		if s == term.IRI(portal) || s == term.IRI(base) {
 			n += 1 << 30
 		}
 		if slices.ContainsFunc(g.in[s],
-			func(q term.Quad) bool { return q.P == term.IRI(dcat.CatalogProp) || q.P == term.IRI(dcterms.HasPart) }) {
+			func(q term.Quad) bool {
+				return q.P == term.IRI(vocab.DCATCatalogProp) || q.P == term.IRI(vocab.DCTHasPart)
+			}) {
 			n = 0
 		}
 		if n > most {
@@ -142,13 +139,13 @@ func (g *graph) portal(root term.Key, iri string) harvest.Portal {
 	if root == "" {
 		return p
 	}
-	for _, o := range g.objects(root, dcterms.Title) {
+	for _, o := range g.objects(root, vocab.DCTTitle) {
 		p.Title = cmp.Or(p.Title, strings.TrimSpace(o.Value()))
 	}
 	self := term.IRI(iri)
 	for _, q := range g.describe(root, map[term.Key]bool{}) {
 		switch q.P.Value() {
-		case dcat.DatasetProp, dcat.Record, hydra.Member, hydra.View, ldp.Contains:
+		case vocab.DCATDatasetProp, vocab.DCATRecord, vocab.HydraMember, vocab.HydraView, vocab.LDPContains:
 			continue
 		}
 		if q.S == root {
@@ -169,18 +166,18 @@ func (g *graph) datasets() []term.Key {
 		}
 	}
 	for _, s := range g.order {
-		if g.isA(s, dcat.Dataset, dcat.DatasetSeries) {
+		if g.isA(s, vocab.DCATDataset, vocab.DCATDatasetSeries) {
 			add(s)
 		}
-		for _, o := range g.objects(s, dcat.DatasetProp) {
+		for _, o := range g.objects(s, vocab.DCATDatasetProp) {
 			add(o)
 		}
-		if g.isA(s, dcat.CatalogRecord) {
+		if g.isA(s, vocab.DCATCatalogRecord) {
 			g.apart[s] = true
 		}
 	}
 	for _, s := range g.order {
-		if len(g.objects(s, dcat.DistributionProp)) > 0 {
+		if len(g.objects(s, vocab.DCATDistributionProp)) > 0 {
 			add(s) // whatever its class
 		}
 	}
@@ -188,8 +185,8 @@ func (g *graph) datasets() []term.Key {
 		return all
 	}
 	for _, s := range g.order { // an LDP container of documents
-		for _, o := range g.objects(s, ldp.Contains) {
-			if len(g.out[o]) == 0 || g.isA(o, ldp.Resource) {
+		for _, o := range g.objects(s, vocab.LDPContains) {
+			if len(g.out[o]) == 0 || g.isA(o, vocab.LDPResource) {
 				g.out[o] = nil
 				add(o)
 			}
@@ -201,19 +198,19 @@ func (g *graph) datasets() []term.Key {
 // mint returns an IRI for a dataset that has none: its identifier if that is one, its landing page, or a hash below the
 // portal's IRI.
 func (g *graph) mint(d term.Key, portal string) string {
-	id := g.value(d, dcterms.Identifier)
+	id := g.value(d, vocab.DCTIdentifier)
 	if iri, ok := harvest.AsIRI(id); ok && strings.HasPrefix(iri, "http") {
 		return iri
 	}
 	if id == "" {
-		for _, o := range g.objects(d, dcat.LandingPage, foaf.Page, foaf.Homepage) {
+		for _, o := range g.objects(d, vocab.DCATLandingPage, vocab.FOAFPage, vocab.FOAFHomepage) {
 			if iri, ok := harvest.AsIRI(o.Value()); ok {
 				return iri
 			}
 		}
 	}
 	if id == "" {
-		id = g.value(d, dcterms.Title)
+		id = g.value(d, vocab.DCTTitle)
 	}
 	if id == "" {
 		var said []string
@@ -240,7 +237,8 @@ func (g *graph) describe(node term.Key, seen map[term.Key]bool) []term.Quad {
 		for _, s := range level {
 			all = append(all, g.out[s]...)
 			for _, q := range g.out[s] {
-				if k := q.O.Kind(); (k == term.KindIRI || k == term.KindBlank) && !seen[q.O] && !g.apart[q.O] && q.P != term.IRI(rdf.Type) {
+				if k := q.O.Kind(); (k == term.KindIRI || k == term.KindBlank) && !seen[q.O] && !g.apart[q.O] &&
+					q.P != term.IRI(vocab.RDFType) {
 					seen[q.O] = true
 					next = append(next, q.O)
 				}
@@ -261,7 +259,7 @@ func (g *graph) dataset(d term.Key, names map[term.Key]term.Key) harvest.Dataset
 	seen := map[term.Key]bool{}
 	own := g.describe(d, seen)
 	for _, q := range g.in[d] { // catalog records and services refer to the dataset
-		if (q.P == term.IRI(foaf.PrimaryTopic) || q.P == term.IRI(dcat.ServesDataset)) && !seen[q.S] {
+		if (q.P == term.IRI(vocab.FOAFPrimaryTopic) || q.P == term.IRI(vocab.DCATServesDataset)) && !seen[q.S] {
 			was := g.apart[q.S]
 			g.apart[q.S] = false
 			own = append(own, g.describe(q.S, seen)...)
@@ -272,8 +270,8 @@ func (g *graph) dataset(d term.Key, names map[term.Key]term.Key) harvest.Dataset
 		own[i].S, own[i].O = cmp.Or(names[own[i].S], own[i].S), cmp.Or(names[own[i].O], own[i].O)
 	}
 	found := harvest.Dataset{
-		IRI: cmp.Or(names[d], d).Value(), Title: texts(g.objects(d, dcterms.Title)), Frequency: g.frequency(d),
-		Modified:   g.value(d, dcterms.Modified),
+		IRI: cmp.Or(names[d], d).Value(), Title: texts(g.objects(d, vocab.DCTTitle)), Frequency: g.frequency(d),
+		Modified:   g.value(d, vocab.DCTModified),
 		Statements: own, Verbatim: true,
 	}
 	g.distributions(&found, d)

@@ -9,7 +9,7 @@ import (
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loose"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/foaf"
+	"odarchive/vocab"
 )
 
 // maxLinks is the maximum number of distributions of a record.
@@ -109,7 +109,7 @@ func (l Link) Add(d *harvest.Dataset) {
 	case l.isPage():
 		if d.LandingPage = cmp.Or(d.LandingPage, l.URL); d.LandingPage != l.URL {
 			if page, ok := harvest.AsIRI(l.URL); ok {
-				d.Statements = append(d.Statements, term.Quad{S: term.IRI(d.IRI), P: term.IRI(foaf.Page), O: term.IRI(page)})
+				d.Statements = append(d.Statements, term.Quad{S: term.IRI(d.IRI), P: term.IRI(vocab.FOAFPage), O: term.IRI(page)})
 			}
 		}
 	default:

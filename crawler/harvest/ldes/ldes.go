@@ -27,8 +27,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/dcat"
-	vocabdcat "odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 )
 
 // Source is one stream.
@@ -249,7 +248,7 @@ func (h *stream) members(p *page, address string) error {
 		case isDataset[v.thing] || !p.isFile(v.member):
 		default:
 			if err := h.out.Seed(catalog.Seed{URL: v.thing, Portal: h.portal,
-				MediaType: p.value(v.member, vocabdcat.MediaType)}); err != nil {
+				MediaType: p.value(v.member, vocab.DCATMediaType)}); err != nil {
 				return err
 			}
 		}
@@ -285,7 +284,7 @@ type paths struct{ versionOf, timestamp []string }
 // learn reads the paths that a stream declares.
 func (s *paths) learn(p *page) {
 	if s.versionOf == nil {
-		s.versionOf, s.timestamp = []string{dcterms.IsVersionOf}, []string{dcterms.Issued, dcterms.Modified, dcterms.Created}
+		s.versionOf, s.timestamp = []string{vocab.DCTIsVersionOf}, []string{vocab.DCTIssued, vocab.DCTModified, vocab.DCTCreated}
 	}
 	of, at := p.paths()
 	if of != "" {

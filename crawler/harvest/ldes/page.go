@@ -2,10 +2,7 @@ package ldes
 
 import (
 	"odarchive/triplestore/term"
-	vocabdcat "odarchive/vocab/dcat"
-	"odarchive/vocab/ldes"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/tree"
+	"odarchive/vocab"
 )
 
 // page is the statements of a page, by subject. Members may be in named graphs.
@@ -44,7 +41,7 @@ func (p *page) value(s term.Key, predicates ...string) string {
 
 func (p *page) isA(s term.Key, class string) bool {
 	for _, q := range p.of[s] {
-		if q.P == term.IRI(rdf.Type) && q.O == term.IRI(class) {
+		if q.P == term.IRI(vocab.RDFType) && q.O == term.IRI(class) {
 			return true
 		}
 	}
@@ -54,8 +51,8 @@ func (p *page) isA(s term.Key, class string) bool {
 // stream returns the IRI of the stream, "" if the page does not name it.
 func (p *page) stream() string {
 	for _, q := range p.quads {
-		isStream := q.P == term.IRI(tree.View) || q.P == term.IRI(tree.Member) || q.P == term.IRI(rdf.Type) &&
-			q.O == term.IRI(ldes.EventStream)
+		isStream := q.P == term.IRI(vocab.TreeView) || q.P == term.IRI(vocab.TreeMember) || q.P == term.IRI(vocab.RDFType) &&
+			q.O == term.IRI(vocab.LDESEventStream)
 		if isStream && q.S.Kind() == term.KindIRI {
 			return q.S.Value()
 		}
@@ -69,9 +66,9 @@ func (p *page) paths() (versionOf, timestamp string) {
 	for _, q := range p.quads {
 		switch {
 		case q.O.Kind() != term.KindIRI:
-		case q.P == term.IRI(ldes.VersionOfPath):
+		case q.P == term.IRI(vocab.LDESVersionOfPath):
 			versionOf = q.O.Value()
-		case q.P == term.IRI(ldes.TimestampPath):
+		case q.P == term.IRI(vocab.LDESTimestampPath):
 			timestamp = q.O.Value()
 		}
 	}
@@ -82,7 +79,7 @@ func (p *page) paths() (versionOf, timestamp string) {
 func (p *page) members() (list []term.Key) {
 	seen := map[term.Key]bool{}
 	for _, q := range p.quads {
-		if q.P == term.IRI(tree.Member) && q.O.Kind() == term.KindIRI && !seen[q.O] {
+		if q.P == term.IRI(vocab.TreeMember) && q.O.Kind() == term.KindIRI && !seen[q.O] {
 			seen[q.O] = true
 			list = append(list, q.O)
 		}
@@ -94,7 +91,7 @@ func (p *page) members() (list []term.Key) {
 func (p *page) nodes() (list []string) {
 	seen := map[term.Key]bool{}
 	for _, q := range p.quads {
-		if (q.P == term.IRI(tree.NodeProp) || q.P == term.IRI(tree.View)) && q.O.Kind() == term.KindIRI && !seen[q.O] {
+		if (q.P == term.IRI(vocab.TreeNodeProp) || q.P == term.IRI(vocab.TreeView)) && q.O.Kind() == term.KindIRI && !seen[q.O] {
 			seen[q.O] = true
 			list = append(list, q.O.Value())
 		}
@@ -104,7 +101,7 @@ func (p *page) nodes() (list []string) {
 
 // isFile reports whether a member describes a file.
 func (p *page) isFile(member term.Key) bool {
-	return p.value(member, vocabdcat.DownloadURL, vocabdcat.MediaType, vocabdcat.ByteSize) != ""
+	return p.value(member, vocab.DCATDownloadURL, vocab.DCATMediaType, vocab.DCATByteSize) != ""
 }
 
 // materialized returns the statements about some versions as statements about their things. Those about other members
@@ -121,7 +118,7 @@ func (p *page) materialized(versions []version) (quads []term.Quad) {
 	}
 	for _, q := range p.quads {
 		switch q.P {
-		case term.IRI(tree.Member), term.IRI(tree.RelationProp), term.IRI(tree.View):
+		case term.IRI(vocab.TreeMember), term.IRI(vocab.TreeRelationProp), term.IRI(vocab.TreeView):
 			continue
 		}
 		q.G = ""

@@ -12,8 +12,7 @@ import (
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/prov"
+	"odarchive/vocab"
 )
 
 // Commit makes visible what was staged of a portal. If the harvest was whole, it withdraws the datasets that the
@@ -259,7 +258,7 @@ func (l *Ledger) describePortal(txn *triplestore.Txn, record portal) error {
 	}
 	graph := l.graph(record.IRI)
 	generated := func(id string) term.Quad {
-		return term.Quad{S: graph, P: term.IRI(prov.WasGeneratedBy), O: term.IRI(l.mint.Activity(id))}
+		return term.Quad{S: graph, P: term.IRI(vocab.PROVWasGeneratedBy), O: term.IRI(l.mint.Activity(id))}
 	}
 	if record.Before != "" && record.Before != record.Harvest {
 		if err := txn.Delete(generated(record.Before)); err != nil {
@@ -269,7 +268,7 @@ func (l *Ledger) describePortal(txn *triplestore.Txn, record portal) error {
 	if err := txn.Insert(generated(record.Harvest)); err != nil {
 		return err
 	}
-	return txn.Insert(term.Quad{S: term.IRI(record.IRI), P: term.IRI(arc.Graph), O: graph})
+	return txn.Insert(term.Quad{S: term.IRI(record.IRI), P: term.IRI(vocab.ArcGraph), O: graph})
 }
 
 // additions reads the new statements of entries, for a bulk load.

@@ -13,7 +13,7 @@ import (
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
+	"odarchive/vocab"
 )
 
 // Tables of the ledger in kv.SpaceHarvest, by first byte of the key. The rest of a key has a fixed width, except for a
@@ -106,7 +106,7 @@ func (r row) foreign(portal string, quads []term.Quad) []term.Key {
 	}
 	seen := map[term.Key]bool{}
 	for _, q := range quads {
-		link := q.P == term.IRI(dcat.DatasetProp) && q.O == subject
+		link := q.P == term.IRI(vocab.DCATDatasetProp) && q.O == subject
 		if q.S == subject || link || nodes != "" && private(q, nodes) || seen[q.S] {
 			continue
 		}

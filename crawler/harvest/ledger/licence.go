@@ -9,7 +9,7 @@ import (
 	"odarchive/ns"
 	"odarchive/triplestore/kv"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 )
 
 // maxLicensed bounds the files of a dataset whose events include a change of its licence.
@@ -52,7 +52,7 @@ func licences(quads []term.Quad) string {
 	var list []string
 	for _, q := range quads {
 		switch {
-		case q.P != term.IRI(dcterms.License):
+		case q.P != term.IRI(vocab.DCTLicense):
 		case q.O.Kind() != term.KindBlank:
 			list = append(list, q.O.Value())
 		default:

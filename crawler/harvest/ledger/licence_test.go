@@ -6,7 +6,7 @@ import (
 	"odarchive/crawler/archive/events"
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 )
 
 func TestAnotherLicenceIsAnEventOfTheDatasetAndThePortal(t *testing.T) {
@@ -15,7 +15,7 @@ func TestAnotherLicenceIsAnEventOfTheDatasetAndThePortal(t *testing.T) {
 	licensed := func(dataset string, licences ...term.Key) harvest.Entry {
 		e := about(dataset)
 		for _, l := range licences {
-			e.Quads = append(e.Quads, term.Quad{S: term.IRI(e.Dataset), P: term.IRI(dcterms.License), O: l})
+			e.Quads = append(e.Quads, term.Quad{S: term.IRI(e.Dataset), P: term.IRI(vocab.DCTLicense), O: l})
 		}
 		return e
 	}

@@ -7,9 +7,7 @@ import (
 	"odarchive/crawler/archive/describe"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/adms"
-	"odarchive/vocab/prov"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 // The default graph says the following of a withdrawn dataset. The first three statements are removed when it returns;
@@ -27,14 +25,14 @@ func (l *Ledger) updateMarks(txn *triplestore.Txn, record portal, dataset string
 		if err := l.insert(txn, l.marks(dataset, row{Since: record.At, By: record.Harvest})); err != nil {
 			return err
 		}
-		return l.insert(txn, l.event(record, dataset, "withdrawn", prov.QualifiedInvalidation, prov.Invalidation))
+		return l.insert(txn, l.event(record, dataset, "withdrawn", vocab.PROVQualifiedInvalidation, vocab.PROVInvalidation))
 	case !goes && current.Gone:
 		for _, q := range l.marks(dataset, current) {
 			if err := txn.Delete(q); err != nil {
 				return err
 			}
 		}
-		return l.insert(txn, l.event(record, dataset, "returned", prov.QualifiedGeneration, prov.Generation))
+		return l.insert(txn, l.event(record, dataset, "returned", vocab.PROVQualifiedGeneration, vocab.PROVGeneration))
 	}
 	return nil
 }
@@ -52,9 +50,9 @@ func (l *Ledger) insert(txn *triplestore.Txn, quads []term.Quad) error {
 func (l *Ledger) marks(dataset string, r row) []term.Quad {
 	d := term.IRI(dataset)
 	return []term.Quad{
-		{S: d, P: term.IRI(prov.InvalidatedAtTime), O: describe.Time(r.Since)},
-		{S: d, P: term.IRI(prov.WasInvalidatedBy), O: term.IRI(l.mint.Activity(r.By))},
-		{S: d, P: term.IRI(adms.Status), O: term.IRI(adms.StatusWithdrawn)},
+		{S: d, P: term.IRI(vocab.PROVInvalidatedAtTime), O: describe.Time(r.Since)},
+		{S: d, P: term.IRI(vocab.PROVWasInvalidatedBy), O: term.IRI(l.mint.Activity(r.By))},
+		{S: d, P: term.IRI(vocab.ADMSStatus), O: term.IRI(vocab.ADMSStatusWithdrawn)},
 	}
 }
 
@@ -65,8 +63,8 @@ func (l *Ledger) event(record portal, dataset, what, property, class string) []t
 	node := term.IRI(activity + "#" + what + "-" + hex.EncodeToString(sum[:8]))
 	return []term.Quad{
 		{S: term.IRI(dataset), P: term.IRI(property), O: node},
-		{S: node, P: term.IRI(rdf.Type), O: term.IRI(class)},
-		{S: node, P: term.IRI(prov.AtTime), O: describe.Time(record.At)},
-		{S: node, P: term.IRI(prov.ActivityProp), O: term.IRI(activity)},
+		{S: node, P: term.IRI(vocab.RDFType), O: term.IRI(class)},
+		{S: node, P: term.IRI(vocab.PROVAtTime), O: describe.Time(record.At)},
+		{S: node, P: term.IRI(vocab.PROVActivityProp), O: term.IRI(activity)},
 	}
 }

@@ -30,9 +30,7 @@ import (
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loose"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 // Source is one repository. Fields other than URL and HTTP may be zero.
@@ -287,15 +285,15 @@ func (h *run) oneSet(s set) error {
 	}
 	iri := term.IRI(h.catalogOf(s.Spec))
 	say := []term.Quad{
-		{S: iri, P: term.IRI(rdf.Type), O: term.IRI(dcat.Catalog)},
-		{S: iri, P: term.IRI(dcterms.Identifier), O: term.String(s.Spec)},
-		{S: term.IRI(h.portal), P: term.IRI(dcat.CatalogProp), O: iri},
+		{S: iri, P: term.IRI(vocab.RDFType), O: term.IRI(vocab.DCATCatalog)},
+		{S: iri, P: term.IRI(vocab.DCTIdentifier), O: term.String(s.Spec)},
+		{S: term.IRI(h.portal), P: term.IRI(vocab.DCATCatalogProp), O: iri},
 	}
 	if s.Name != "" {
-		say = append(say, term.Quad{S: iri, P: term.IRI(dcterms.Title), O: term.String(s.Name)})
+		say = append(say, term.Quad{S: iri, P: term.IRI(vocab.DCTTitle), O: term.String(s.Name)})
 	}
 	if s.Description != "" {
-		say = append(say, term.Quad{S: iri, P: term.IRI(dcterms.Description), O: term.String(s.Description)})
+		say = append(say, term.Quad{S: iri, P: term.IRI(vocab.DCTDescription), O: term.String(s.Description)})
 	}
 	for _, q := range say {
 		if err := h.out.Quad(q); err != nil {

@@ -11,11 +11,7 @@ import (
 	"odarchive/crawler/harvest/loose"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 const (
@@ -39,10 +35,10 @@ func (b *builder) other(root *loose.Element, raw []byte) {
 // keepLiteral keeps a short record as a literal, and the name of its format.
 func (b *builder) keepLiteral(root *loose.Element, raw []byte) {
 	if len(raw) <= maxLiteral {
-		b.addTerm(arc.MetadataRecord, term.Typed(string(raw), rdf.XMLLiteral))
+		b.addTerm(vocab.ArcMetadataRecord, term.Typed(string(raw), vocab.RDFXMLLiteral))
 	}
 	if ns := root.Name.Space; isURL(ns) {
-		b.add(dcterms.ConformsTo, ns)
+		b.add(vocab.DCTConformsTo, ns)
 	}
 }
 
@@ -200,23 +196,23 @@ func (b *builder) rdf(raw []byte, base string) {
 	}
 	said := b.d.Statements
 	if topic := topicOf(said); topic != "" {
-		b.addTerm(foaf.PrimaryTopic, topic)
+		b.addTerm(vocab.FOAFPrimaryTopic, topic)
 		b.topic(about[topic])
 	}
 	for _, q := range said {
 		switch q.P.Value() {
-		case dcat.DownloadURL, edm + "isShownBy", edm + "hasView", edm + "object":
-		case dcat.AccessURL:
-			if len(about[q.S][dcat.DownloadURL]) > 0 {
+		case vocab.DCATDownloadURL, edm + "isShownBy", edm + "hasView", edm + "object":
+		case vocab.DCATAccessURL:
+			if len(about[q.S][vocab.DCATDownloadURL]) > 0 {
 				continue
 			}
 		default:
 			continue
 		}
 		if address := strings.TrimSpace(q.O.Value()); isURL(address) && len(b.files) < maxFiles {
-			b.file(harvest.Distribution{URL: address, MediaType: mediaType(first(about[q.S], dcat.MediaType)),
-				Format: first(about[q.S], dcterms.Format),
-				Title:  first(about[q.S], dcterms.Title), Size: size(first(about[q.S], dcat.ByteSize))})
+			b.file(harvest.Distribution{URL: address, MediaType: mediaType(first(about[q.S], vocab.DCATMediaType)),
+				Format: first(about[q.S], vocab.DCTFormat),
+				Title:  first(about[q.S], vocab.DCTTitle), Size: size(first(about[q.S], vocab.DCATByteSize))})
 		}
 	}
 }
@@ -229,9 +225,9 @@ const (
 // topicOf returns the topic of a record: its dataset, its cultural object, or its first subject.
 func topicOf(quads []term.Quad) term.Key {
 	for _, q := range quads {
-		if q.P.Value() == rdf.Type {
+		if q.P.Value() == vocab.RDFType {
 			switch q.O.Value() {
-			case dcat.Dataset, edm + "ProvidedCHO", "http://schema.org/Dataset":
+			case vocab.DCATDataset, edm + "ProvidedCHO", "http://schema.org/Dataset":
 				return q.S
 			}
 		}
@@ -244,7 +240,7 @@ func topicOf(quads []term.Quad) term.Key {
 
 // topic copies the topic's title and similar properties to the dataset.
 func (b *builder) topic(about map[string][]term.Key) {
-	for _, ns := range []string{dcterms.NS, dce} {
+	for _, ns := range []string{vocab.DCTNS, dce} {
 		for _, title := range about[ns+"title"] {
 			b.d.Title = append(b.d.Title, harvest.Text{Value: title.Value(), Lang: title.Lang()})
 		}
@@ -252,12 +248,12 @@ func (b *builder) topic(about map[string][]term.Key) {
 			b.d.Description = append(b.d.Description, harvest.Text{Value: text.Value(), Lang: text.Lang()})
 		}
 	}
-	for _, word := range about[dcat.Keyword] {
+	for _, word := range about[vocab.DCATKeyword] {
 		b.d.Keywords = append(b.d.Keywords, harvest.Text{Value: word.Value(), Lang: word.Lang()})
 	}
-	b.d.License = first(about, dcterms.License)
-	b.d.Issued = first(about, dcterms.Issued)
-	if page := first(about, dcat.LandingPage); isURL(page) {
+	b.d.License = first(about, vocab.DCTLicense)
+	b.d.Issued = first(about, vocab.DCTIssued)
+	if page := first(about, vocab.DCATLandingPage); isURL(page) {
 		b.d.LandingPage = page
 	}
 }

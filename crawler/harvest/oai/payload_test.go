@@ -7,10 +7,7 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/prov"
+	"odarchive/vocab"
 )
 
 // one returns the dataset of a record with this metadata and about.
@@ -51,9 +48,9 @@ func TestDublinCoreBecomesDCTerms(t *testing.T) {
 		d.License != "https://creativecommons.org/licenses/by/4.0/" || d.LandingPage != "http://r.example/page/1" {
 		t.Errorf("%+v", d)
 	}
-	for property, value := range map[string]string{dcterms.Contributor: "Gärtner", dcterms.Date: "2020", dcterms.Type: "Dataset",
-		dcterms.Format: "text/csv", dcterms.Source: "http://s.example/",
-		dcterms.Relation: "http://r.example/a/trees.pdf", dcterms.NS + "coverage": "Wien", dcterms.Subject: "trees"} {
+	for property, value := range map[string]string{vocab.DCTContributor: "Gärtner", vocab.DCTDate: "2020", vocab.DCTType: "Dataset",
+		vocab.DCTFormat: "text/csv", vocab.DCTSource: "http://s.example/",
+		vocab.DCTRelation: "http://r.example/a/trees.pdf", vocab.DCTNS + "coverage": "Wien", vocab.DCTSubject: "trees"} {
 		if !says(d, property, value) {
 			t.Errorf("no %s %q", property, value)
 		}
@@ -133,17 +130,18 @@ func TestOtherFormatsAreKeptAsTheyCame(t *testing.T) {
 	want := `<m:mods xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:xlink="http://www.w3.org/1999/xlink" ` +
 		`xmlns="http://www.openarchives.org/OAI/2.0/" xmlns:m="http://www.loc.gov/mods/v3"><m:titleInfo><m:title>T &amp; ` +
 		`U</m:title></m:titleInfo></m:mods>`
-	if !says(d, arc.MetadataRecord, want) || d.Title[0].Value != "T & U" {
+	if !says(d, vocab.ArcMetadataRecord, want) || d.Title[0].Value != "T & U" {
 		t.Errorf("%+v", d)
 	}
 	big := one(t, `<mods xmlns="http://www.loc.gov/mods/v3"><title>T</title><note>`+strings.Repeat("x", maxLiteral)+`</note></mods>`, "")
-	if slices.ContainsFunc(big.Statements, func(q term.Quad) bool { return q.P.Value() == arc.MetadataRecord }) || len(big.Title) != 1 {
+	if slices.ContainsFunc(big.Statements, func(q term.Quad) bool { return q.P.Value() == vocab.ArcMetadataRecord }) ||
+		len(big.Title) != 1 {
 		t.Error("a record of more than 64 KiB is kept as a literal")
 	}
 	rdf := one(t,
 		`<rdf:RDF xmlns:d="http://purl.org/dc/terms/"><rdf:Description `+
 			`rdf:about="http://r.example/a"><d:title>T</d:title></rdf:Description></rdf:RDF>`, "")
-	if !says(rdf, dcterms.Title, "T") || !says(rdf, foaf.PrimaryTopic, "http://r.example/a") {
+	if !says(rdf, vocab.DCTTitle, "T") || !says(rdf, vocab.FOAFPrimaryTopic, "http://r.example/a") {
 		t.Errorf("%+v", rdf.Statements)
 	}
 }
@@ -156,7 +154,7 @@ func TestWhereARecordWasHarvestedBeforeIsToldAsItsProvenance(t *testing.T) {
 			`<baseURL>http://first.example/oai</baseURL><identifier>oai:first:7</identifier><datestamp>2025-01-01</datestamp></originDesc`+
 			`ript`+
 			`ion></provenance></about>`)
-	if !says(d, prov.WasDerivedFrom, "http://first.example/oai?identifier=oai%3Afirst%3A7&metadataPrefix=oai_dc&verb=GetRecord") ||
+	if !says(d, vocab.PROVWasDerivedFrom, "http://first.example/oai?identifier=oai%3Afirst%3A7&metadataPrefix=oai_dc&verb=GetRecord") ||
 		!slices.Contains(d.Identifiers, "oai:first:7") {
 		t.Errorf("%+v", d)
 	}

@@ -10,8 +10,7 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/prov"
+	"odarchive/vocab"
 )
 
 // emit hands over one record.
@@ -73,7 +72,7 @@ func (h *run) portalOf(id *loose.Element) harvest.Portal {
 		}
 	}
 	p.Statements = append(p.Statements,
-		term.Quad{S: term.IRI(h.portal), P: term.IRI(dcterms.ConformsTo), O: term.IRI("http://www.openarchives.org/OAI/2.0/")})
+		term.Quad{S: term.IRI(h.portal), P: term.IRI(vocab.DCTConformsTo), O: term.IRI("http://www.openarchives.org/OAI/2.0/")})
 	return p
 }
 
@@ -155,14 +154,14 @@ func (b *builder) dublinCore(root *loose.Element) {
 			b.d.Description = append(b.d.Description, harvest.Text{Value: value, Lang: lang})
 		case "subject":
 			b.d.Keywords = append(b.d.Keywords, harvest.Text{Value: value, Lang: lang})
-			b.add(dcterms.Subject, value)
+			b.add(vocab.DCTSubject, value)
 		case "creator":
 			b.d.Creators = append(b.d.Creators, harvest.Agent{Name: value})
 		case "publisher":
 			if b.d.Publisher.Name == "" {
 				b.d.Publisher.Name = value
 			} else if b.d.Publisher.Name != value {
-				b.add(dcterms.Publisher, value)
+				b.add(vocab.DCTPublisher, value)
 			}
 		case "language":
 			b.d.Language = append(b.d.Language, value)
@@ -177,18 +176,18 @@ func (b *builder) dublinCore(root *loose.Element) {
 					b.d.Issued = value
 				}
 			}
-			b.add(dcterms.NS+name, value)
+			b.add(vocab.DCTNS+name, value)
 		case "format", "medium":
 			b.format(value)
-			b.add(dcterms.Format, value)
+			b.add(vocab.DCTFormat, value)
 		case "relation", "source", "hasPart", "hasFormat", "isFormatOf", "isVersionOf", "isReferencedBy":
 			b.mention(value)
-			b.add(dcterms.NS+name, value)
+			b.add(vocab.DCTNS+name, value)
 		case "coverage", "spatial", "temporal", "contributor", "type":
-			b.add(dcterms.NS+name, value)
+			b.add(vocab.DCTNS+name, value)
 		default:
 			if isTerm(name) {
-				b.add(dcterms.NS+name, value)
+				b.add(vocab.DCTNS+name, value)
 			}
 		}
 	}
@@ -214,7 +213,7 @@ func (b *builder) rights(value string) {
 	case b.d.Rights == "":
 		b.d.Rights = value
 	default:
-		b.add(dcterms.Rights, value)
+		b.add(vocab.DCTRights, value)
 	}
 }
 
@@ -224,10 +223,10 @@ func (b *builder) about(e *loose.Element) {
 		base, id := origin.Child("baseURL"), origin.Child("identifier")
 		switch {
 		case isURL(base) && id != "":
-			b.add(prov.WasDerivedFrom,
+			b.add(vocab.PROVWasDerivedFrom,
 				portalapi.WithQuery(base, url.Values{"verb": {"GetRecord"}, "metadataPrefix": {"oai_dc"}, "identifier": {id}}))
 		case isURL(base):
-			b.add(prov.WasDerivedFrom, base)
+			b.add(vocab.PROVWasDerivedFrom, base)
 		}
 		if id != "" {
 			b.identifier(id)

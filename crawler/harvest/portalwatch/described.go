@@ -6,10 +6,7 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/dqv"
-	"odarchive/vocab/prov"
+	"odarchive/vocab"
 )
 
 // described is a Sink that takes out of datasets which week measured their quality, and adds addresses to them.
@@ -18,10 +15,10 @@ type described struct{ harvest.Sink }
 func (s described) Dataset(d harvest.Dataset) error {
 	measured := map[term.Key]bool{}
 	for _, q := range d.Statements {
-		measured[q.O] = measured[q.O] || q.P == term.IRI(dqv.HasQualityMeasurement)
+		measured[q.O] = measured[q.O] || q.P == term.IRI(vocab.DQVHasQualityMeasurement)
 	}
 	d.Statements = slices.DeleteFunc(d.Statements, func(q term.Quad) bool {
-		return measured[q.S] && q.P == term.IRI(prov.WasGeneratedBy)
+		return measured[q.S] && q.P == term.IRI(vocab.PROVWasGeneratedBy)
 	})
 	d.Distributions = append(d.Distributions, otherAddresses(d)...)
 	return s.Sink.Dataset(d)
@@ -36,14 +33,14 @@ func otherAddresses(d harvest.Dataset) []harvest.Distribution {
 	}
 	titles := map[term.Key]string{}
 	for _, q := range d.Statements {
-		if q.P == term.IRI(dcterms.Title) {
+		if q.P == term.IRI(vocab.DCTTitle) {
 			titles[q.S] = q.O.Value()
 		}
 	}
 	var more []harvest.Distribution
 	for _, q := range d.Statements {
 		switch q.P.Value() {
-		case dcat.AccessURL, dcat.DownloadURL, dcterms.NS + "accessURL":
+		case vocab.DCATAccessURL, vocab.DCATDownloadURL, vocab.DCTNS + "accessURL":
 		default:
 			continue
 		}

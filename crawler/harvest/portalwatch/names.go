@@ -9,7 +9,7 @@ import (
 
 	"odarchive/crawler/harvest/portalapi"
 	harvestsparql "odarchive/crawler/harvest/sparql"
-	"odarchive/vocab/dcat"
+	"odarchive/vocab"
 )
 
 // nameOf returns the IRI of a portal, whatever stands at the end of its name: a bare host ends with a slash, as the
@@ -33,7 +33,7 @@ func weekOf(graph string) (week, registryGraph string) {
 // datasets is the only one.
 func (c *client) weeks(ctx context.Context) ([]string, error) {
 	var others []string
-	for _, pattern := range []string{"?activity <" + odpw + "snapshot> ?week", "?portal <" + dcat.DatasetProp + "> ?dataset"} {
+	for _, pattern := range []string{"?activity <" + odpw + "snapshot> ?week", "?portal <" + vocab.DCATDatasetProp + "> ?dataset"} {
 		graphs, err := c.walk("", "GRAPH ?thing { "+pattern+" }").Things(ctx)
 		if err != nil {
 			return nil, err

@@ -32,8 +32,7 @@ import (
 	"odarchive/crawler/harvest"
 	harvestsparql "odarchive/crawler/harvest/sparql"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
+	"odarchive/vocab"
 
 	"github.com/knakk/rdf"
 	"github.com/knakk/sparql"
@@ -150,7 +149,7 @@ func (p position) String() string {
 // portals returns the portals with datasets in a week, each with the names that the week gives it, and, of the newest
 // week, the registry if there are datasets that no portal has.
 func (c *client) portals(ctx context.Context, week string, newest bool) (map[string][]string, error) {
-	names, err := c.walk(week, "?thing <"+dcat.DatasetProp+"> ?dataset").Things(ctx)
+	names, err := c.walk(week, "?thing <"+vocab.DCATDatasetProp+"> ?dataset").Things(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +176,8 @@ func (c *client) portals(ctx context.Context, week string, newest bool) (map[str
 }
 
 // unlisted is a pattern for the datasets that no portal with an IRI has.
-const unlisted = "?thing a <" + dcat.Dataset + "> FILTER NOT EXISTS { ?list <" + dcat.DatasetProp + "> ?thing . FILTER isIRI(?list) }"
+const unlisted = "?thing a <" + vocab.DCATDataset + "> FILTER NOT EXISTS { ?list <" + vocab.DCATDatasetProp +
+	"> ?thing . FILTER isIRI(?list) }"
 
 func (c *client) walk(graph, is string) *harvestsparql.Walk {
 	return &harvestsparql.Walk{Endpoint: c.endpoint, Graph: graph, Is: is, Skip: c.out.Skip}
@@ -192,7 +192,7 @@ func (c *client) readRegistry(ctx context.Context, weeks []string) (map[string][
 		}
 	}
 	for _, graph := range graphs {
-		w := c.walk(graph, "?thing a <"+dcat.Catalog+">")
+		w := c.walk(graph, "?thing a <"+vocab.DCATCatalog+">")
 		err := w.Each(ctx, "", func(_ []string, quads []term.Quad, _ string) error {
 			for _, q := range quads {
 				if q.S.Kind() == term.KindIRI && q.O.Kind() != term.KindBlank {
@@ -225,7 +225,7 @@ func (c *client) portal(ctx context.Context, at position, names []string) error 
 	}
 	var lists []string
 	for _, name := range names {
-		lists = append(lists, "{ <"+name+"> <"+dcat.DatasetProp+"> ?thing }")
+		lists = append(lists, "{ <"+name+"> <"+vocab.DCATDatasetProp+"> ?thing }")
 	}
 	pattern := strings.Join(lists, " UNION ")
 	if at.portal == registry {
@@ -262,7 +262,7 @@ func (c *client) describe(ctx context.Context, at position, names []string) (har
 	for _, q := range quads {
 		switch {
 		case q.S != self:
-		case q.P == term.IRI(dcterms.Title) && p.Title == "":
+		case q.P == term.IRI(vocab.DCTTitle) && p.Title == "":
 			p.Title = q.O.Value()
 		case q.P == term.IRI(odpw+"software") && p.Software == "":
 			p.Software = strings.TrimPrefix(q.O.Value(), odpw)
@@ -273,7 +273,7 @@ func (c *client) describe(ctx context.Context, at position, names []string) (har
 	}
 	seen := map[term.Quad]bool{}
 	for _, q := range quads {
-		if !seen[q] && !(q.P == term.IRI(dcterms.Title) && q.O == term.String(p.Title)) {
+		if !seen[q] && !(q.P == term.IRI(vocab.DCTTitle) && q.O == term.String(p.Title)) {
 			p.Statements = append(p.Statements, q)
 		}
 		seen[q] = true

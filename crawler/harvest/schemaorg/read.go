@@ -14,10 +14,7 @@ import (
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/rdfio/webpage"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 
 	"golang.org/x/net/html"
 )
@@ -177,7 +174,7 @@ func local(iri string) string {
 
 func (g graph) is(s term.Key, class string) bool {
 	for _, q := range g.about[s] {
-		if q.P == term.IRI(rdf.Type) && local(q.O.Value()) == class {
+		if q.P == term.IRI(vocab.RDFType) && local(q.O.Value()) == class {
 			return true
 		}
 	}
@@ -209,7 +206,7 @@ func (g graph) text(s term.Key, names ...string) string {
 
 // textOf returns a value as text. For a node without an IRI, that is its name, value, url or identifier.
 func (g graph) textOf(o term.Key) string {
-	if o.Datatype() == xsd.Double { // a JSON number, to be written without exponent
+	if o.Datatype() == vocab.XSDDouble { // a JSON number, to be written without exponent
 		if n, err := strconv.ParseFloat(o.Value(), 64); err == nil {
 			return strconv.FormatFloat(n, 'f', -1, 64)
 		}
@@ -228,8 +225,8 @@ func (g graph) textOf(o term.Key) string {
 }
 
 func (g graph) catalog(s term.Key) []term.Quad {
-	quads := []term.Quad{{S: s, P: term.IRI(rdf.Type), O: term.IRI(dcat.Catalog)}}
-	for name, property := range map[string]string{"name": dcterms.Title, "description": dcterms.Description} {
+	quads := []term.Quad{{S: s, P: term.IRI(vocab.RDFType), O: term.IRI(vocab.DCATCatalog)}}
+	for name, property := range map[string]string{"name": vocab.DCTTitle, "description": vocab.DCTDescription} {
 		if text := g.text(s, name); text != "" {
 			quads = append(quads, term.Quad{S: s, P: term.IRI(property), O: term.String(text)})
 		}

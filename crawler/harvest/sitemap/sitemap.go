@@ -17,8 +17,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // Source is one site. URL is that of a sitemap, a feed, a list or a robots.txt. For a site without a path, /robots.txt
@@ -102,9 +101,9 @@ func (s Source) emit(e Entry, portal harvest.Portal, out harvest.Sink) error {
 	}
 	o := term.String(e.Modified)
 	if t, ok := harvest.ParseTime(e.Modified); ok {
-		o = term.Typed(t.Format("2006-01-02T15:04:05Z07:00"), xsd.DateTime)
+		o = term.Typed(t.Format("2006-01-02T15:04:05Z07:00"), vocab.XSDDateTime)
 	}
-	return out.Quad(term.Quad{S: term.IRI(iri), P: term.IRI(dcterms.Modified), O: o})
+	return out.Quad(term.Quad{S: term.IRI(iri), P: term.IRI(vocab.DCTModified), O: o})
 }
 
 // Site returns the root of the site that an address belongs to, "" if the address is malformed.

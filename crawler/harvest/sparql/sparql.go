@@ -19,10 +19,7 @@ import (
 	"odarchive/crawler/harvest"
 	harvestdcat "odarchive/crawler/harvest/dcat"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/dqv"
-	"odarchive/vocab/foaf"
+	"odarchive/vocab"
 )
 
 // Source is one endpoint.
@@ -83,17 +80,18 @@ type place struct {
 func (p place) pattern() string {
 	switch {
 	case p.catalog != "":
-		return "<" + p.catalog + "> <" + dcat.DatasetProp + "> ?thing"
+		return "<" + p.catalog + "> <" + vocab.DCATDatasetProp + "> ?thing"
 	case p.catalogs:
 		return outside("?thing")
 	}
-	return "?thing a <" + dcat.Dataset + ">"
+	return "?thing a <" + vocab.DCATDataset + ">"
 }
 
 // outside returns a pattern for datasets that no catalog with an IRI lists.
 func outside(dataset string) string {
-	return dataset + " a <" + dcat.Dataset + "> FILTER NOT EXISTS { ?list <" + dcat.DatasetProp + "> " + dataset + " . ?list a <" +
-		dcat.Catalog + "> . FILTER isIRI(?list) }"
+	return dataset + " a <" + vocab.DCATDataset + "> FILTER NOT EXISTS { ?list <" + vocab.DCATDatasetProp + "> " + dataset +
+		" . ?list a <" +
+		vocab.DCATCatalog + "> . FILTER isIRI(?list) }"
 }
 
 // catalogs harvests the catalogs found by probing. Marks are "graph catalog last-dataset", with "-" for an empty graph
@@ -161,9 +159,10 @@ func orNone(s string) string {
 
 // followed returns the properties whose objects belong to the description of a dataset.
 func followed() []string {
-	return []string{dcat.DistributionProp, dcterms.Publisher, dcterms.Creator, dcat.ContactPoint, dcterms.NS + "format", dcterms.Spatial,
-		dcterms.Temporal, dqv.HasQualityMeasurement,
-		dcterms.AccrualPeriodicity, dcterms.Rights}
+	return []string{vocab.DCATDistributionProp, vocab.DCTPublisher, vocab.DCTCreator, vocab.DCATContactPoint, vocab.DCTNS + "format",
+		vocab.DCTSpatial,
+		vocab.DCTTemporal, vocab.DQVHasQualityMeasurement,
+		vocab.DCTAccrualPeriodicity, vocab.DCTRights}
 }
 
 // Datasets hands over the datasets that a pattern binds to ?thing, with a mark after each batch. The error wraps
@@ -181,7 +180,7 @@ func Datasets(ctx context.Context, e Endpoint, graph, pattern string, p harvest.
 	}}
 	err := w.Each(ctx, after, func(things []string, quads []term.Quad, last string) error {
 		for _, thing := range things { // whatever their class, and even if nothing else is said of them
-			quads = append(quads, term.Quad{S: term.IRI(portal), P: term.IRI(dcat.DatasetProp), O: term.IRI(thing)})
+			quads = append(quads, term.Quad{S: term.IRI(portal), P: term.IRI(vocab.DCATDatasetProp), O: term.IRI(thing)})
 		}
 		came := map[string]bool{}
 		for _, d := range harvestdcat.Read(quads, portal, portal).Datasets {
@@ -222,7 +221,7 @@ const maxProbed = 500
 // probe finds the places that have datasets.
 func (s Source) probe(ctx context.Context, out harvest.Sink) ([]place, error) {
 	if s.Portal != "" && IsIRI(s.Portal) {
-		found, err := s.any(ctx, "<"+s.Portal+"> <"+dcat.DatasetProp+"> ?d")
+		found, err := s.any(ctx, "<"+s.Portal+"> <"+vocab.DCATDatasetProp+"> ?d")
 		if err != nil {
 			return nil, err
 		}
@@ -235,9 +234,9 @@ func (s Source) probe(ctx context.Context, out harvest.Sink) ([]place, error) {
 		return nil, err
 	}
 	// At many endpoints the default graph is the union of all graphs. Then no other is harvested.
-	missing := "GRAPH ?g { ?d <" + dcat.DistributionProp + "> ?x }"
+	missing := "GRAPH ?g { ?d <" + vocab.DCATDistributionProp + "> ?x }"
 	if len(found) > 0 {
-		missing += " FILTER NOT EXISTS { ?d <" + dcat.DistributionProp + "> ?y }"
+		missing += " FILTER NOT EXISTS { ?d <" + vocab.DCATDistributionProp + "> ?y }"
 	}
 	answer, err := s.Endpoint.Select(ctx, fmt.Sprintf("SELECT DISTINCT ?g WHERE { %s } ORDER BY ?g LIMIT %d", missing, maxProbed))
 	switch {
@@ -267,7 +266,7 @@ func (s Source) probe(ctx context.Context, out harvest.Sink) ([]place, error) {
 
 // in returns the places in one graph.
 func (s Source) in(ctx context.Context, graph string) ([]place, error) {
-	w := Walk{Endpoint: s.Endpoint, Graph: graph, Is: "?thing <" + dcat.DatasetProp + "> ?d . ?thing a <" + dcat.Catalog + ">"}
+	w := Walk{Endpoint: s.Endpoint, Graph: graph, Is: "?thing <" + vocab.DCATDatasetProp + "> ?d . ?thing a <" + vocab.DCATCatalog + ">"}
 	catalogs, err := w.Things(ctx)
 	if err != nil {
 		return nil, err
@@ -279,7 +278,7 @@ func (s Source) in(ctx context.Context, graph string) ([]place, error) {
 		}
 	}
 	rest := place{graph: graph, catalogs: len(found) > 0}
-	pattern := "?d a <" + dcat.Dataset + ">"
+	pattern := "?d a <" + vocab.DCATDataset + ">"
 	if rest.catalogs {
 		pattern = outside("?d")
 	}
@@ -318,16 +317,16 @@ func (s Source) describe(ctx context.Context, p place) (harvest.Portal, error) {
 
 // About returns the statements about a catalog, without its lists.
 func About(ctx context.Context, e Endpoint, graph, catalog string) ([]term.Quad, error) {
-	w := Walk{Endpoint: e, Graph: graph, Follow: []string{dcterms.Publisher, dqv.HasQualityMeasurement}}
+	w := Walk{Endpoint: e, Graph: graph, Follow: []string{vocab.DCTPublisher, vocab.DQVHasQualityMeasurement}}
 	answer, err := e.Select(ctx,
 		fmt.Sprintf("SELECT ?s ?p ?o ?p2 ?o2 ?p3 ?o3 WHERE { VALUES ?s { <%s> } %s FILTER (?p NOT IN (<%s>, <%s>)) } LIMIT %d", catalog,
-			w.in(w.paths()), dcat.DatasetProp, dcat.Record, rowLimit))
+			w.in(w.paths()), vocab.DCATDatasetProp, vocab.DCATRecord, rowLimit))
 	return statements(answer.Rows), err
 }
 
 func title(quads []term.Quad) string {
 	for _, q := range quads {
-		if q.P == term.IRI(dcterms.Title) || q.P == term.IRI(foaf.Name) {
+		if q.P == term.IRI(vocab.DCTTitle) || q.P == term.IRI(vocab.FOAFName) {
 			return q.O.Value()
 		}
 	}

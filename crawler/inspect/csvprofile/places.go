@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"odarchive/triplestore/geometry"
-	"odarchive/vocab/geosparql"
+	"odarchive/vocab"
 )
 
 // places finds out where the geometries of a column are: WKT, GeoJSON, or pairs of latitude and longitude. A column of
@@ -130,7 +130,7 @@ func (p *places) seeJSON(cell []byte) bool {
 	if !bytes.Contains(cell, []byte(`"coordinates"`)) {
 		return false
 	}
-	g, err := geometry.Parse(string(cell), geosparql.GeoJSONLiteral)
+	g, err := geometry.Parse(string(cell), vocab.GeoGeoJSONLiteral)
 	if err != nil {
 		p.away = p.away || len(cell) > geometry.MaxText
 		return len(cell) > geometry.MaxText

@@ -13,8 +13,7 @@ import (
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/triplestore/geometry"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/schema"
+	"odarchive/vocab"
 )
 
 // Boxes returns the smallest box, in degrees, around the places of several tables. ok is false if they tell none.
@@ -82,11 +81,11 @@ func rangeOf(p *csvprofile.Profile, is func(*csvprofile.Profile, csvprofile.Colu
 // isLatitude reports whether a column has latitudes: it was recognised as such and its name means nothing else, or it
 // is the y of a table about places.
 func isLatitude(p *csvprofile.Profile, c csvprofile.Column) bool {
-	return c.Class == arc.Latitude && !isMotion(c) && (!hasWord(c.Name, "breite") || precise(c)) || isCoordinate(p, c, "y")
+	return c.Class == vocab.ArcLatitude && !isMotion(c) && (!hasWord(c.Name, "breite") || precise(c)) || isCoordinate(p, c, "y")
 }
 
 func isLongitude(p *csvprofile.Profile, c csvprofile.Column) bool {
-	return c.Class == arc.Longitude && !isMotion(c) && (!hasWord(c.Name, "länge", "laenge", "long") || precise(c)) ||
+	return c.Class == vocab.ArcLongitude && !isMotion(c) && (!hasWord(c.Name, "länge", "laenge", "long") || precise(c)) ||
 		isCoordinate(p, c, "x")
 }
 
@@ -96,7 +95,8 @@ func isMotion(c csvprofile.Column) bool {
 }
 
 // placeClasses are the classes of columns that tables about places have.
-var placeClasses = []string{schema.NS + "City", schema.NS + "Country", arc.PostalCode, arc.NutsCode, arc.CountryCode}
+var placeClasses = []string{vocab.SchemaNS + "City", vocab.SchemaNS + "Country", vocab.ArcPostalCode, vocab.ArcNutsCode,
+	vocab.ArcCountryCode}
 
 // isCoordinate reports whether a column is named by an axis and has degrees: most columns of such names have metres,
 // pixels or measurements.

@@ -19,7 +19,7 @@ import (
 	"odarchive/triplestore/hdt"
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 // Version is the version of the profile's fields that this package writes.
@@ -212,7 +212,7 @@ func (c *counters) add(q term.Quad) {
 	}
 	p := q.P.Value()
 	c.count(c.predicates, p)
-	if p == rdf.Type && q.O.Kind() == term.KindIRI {
+	if p == vocab.RDFType && q.O.Kind() == term.KindIRI {
 		c.count(c.classes, q.O.Value())
 	}
 	for _, k := range [3]term.Key{q.S, q.P, q.O} {

@@ -11,7 +11,7 @@ import (
 	"odarchive/crawler/inspect/tables/crs"
 	"odarchive/crawler/inspect/tables/source"
 	"odarchive/triplestore/geometry"
-	"odarchive/vocab/geosparql"
+	"odarchive/vocab"
 )
 
 // features are records, some of them with geometries in GeoJSON.
@@ -35,7 +35,7 @@ func (f *features) locate(geoJSON string) {
 		f.locateLong(geoJSON)
 		return
 	}
-	if g, err := geometry.Parse(geoJSON, geosparql.GeoJSONLiteral); err == nil && !g.Empty() {
+	if g, err := geometry.Parse(geoJSON, vocab.GeoGeoJSONLiteral); err == nil && !g.Empty() {
 		f.geometries.AddBox(g.Type(), g.Bounds())
 	}
 }

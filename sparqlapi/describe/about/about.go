@@ -13,14 +13,7 @@ import (
 	"strings"
 
 	"odarchive/triplestore/term"
-	"odarchive/vocab/dcat"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/foaf"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/rdfs"
-	"odarchive/vocab/schema"
-	"odarchive/vocab/skos"
-	"odarchive/vocab/vcard"
+	"odarchive/vocab"
 )
 
 // Text is a text with its language tag, which may be "".
@@ -120,30 +113,31 @@ func Best(texts []Text, langs ...string) Text {
 }
 
 func (r *reader) dataset(id term.ID) (d Dataset) {
-	d.Title, d.Description, d.Keywords = r.texts(id, dcterms.Title), r.texts(id, dcterms.Description), r.texts(id, dcat.Keyword)
-	d.Themes = r.things(id, dcat.Theme)
-	d.Publisher, d.Contact = r.agent(id, dcterms.Publisher), r.agent(id, dcat.ContactPoint)
-	for _, p := range []string{dcterms.Creator, schema.NS + "creator", schema.NS + "author"} {
+	d.Title, d.Description, d.Keywords = r.texts(id, vocab.DCTTitle), r.texts(id, vocab.DCTDescription), r.texts(id, vocab.DCATKeyword)
+	d.Themes = r.things(id, vocab.DCATTheme)
+	d.Publisher, d.Contact = r.agent(id, vocab.DCTPublisher), r.agent(id, vocab.DCATContactPoint)
+	for _, p := range []string{vocab.DCTCreator, vocab.SchemaNS + "creator", vocab.SchemaNS + "author"} {
 		for _, v := range r.values(id, p) {
 			if a := r.agentAt(v); a != (Agent{}) && !slices.Contains(d.Creators, a) {
 				d.Creators = append(d.Creators, a)
 			}
 		}
 	}
-	d.Licence, d.Rights, d.AccessRights = r.thing(id, dcterms.License), r.thing(id, dcterms.Rights), r.thing(id, dcterms.AccessRights)
-	d.Frequency, d.Languages = r.thing(id, dcterms.AccrualPeriodicity), r.things(id, dcterms.Language)
-	d.Issued, d.Modified = r.text(id, dcterms.Issued), r.text(id, dcterms.Modified)
-	if landing := r.things(id, dcat.LandingPage); len(landing) > 0 {
+	d.Licence, d.Rights, d.AccessRights = r.thing(id, vocab.DCTLicense), r.thing(id, vocab.DCTRights), r.thing(id, vocab.DCTAccessRights)
+	d.Frequency, d.Languages = r.thing(id, vocab.DCTAccrualPeriodicity), r.things(id, vocab.DCTLanguage)
+	d.Issued, d.Modified = r.text(id, vocab.DCTIssued), r.text(id, vocab.DCTModified)
+	if landing := r.things(id, vocab.DCATLandingPage); len(landing) > 0 {
 		d.Landing = landing[0].IRI
 	}
-	d.Spatial, d.Conforms = r.things(id, dcterms.Spatial), r.things(id, dcterms.ConformsTo)
-	for _, v := range r.values(id, dcterms.Temporal) {
-		p := Period{r.text(v.id, dcat.StartDate, schema.NS+"startDate"), r.text(v.id, dcat.EndDate, schema.NS+"endDate")}
+	d.Spatial, d.Conforms = r.things(id, vocab.DCTSpatial), r.things(id, vocab.DCTConformsTo)
+	for _, v := range r.values(id, vocab.DCTTemporal) {
+		p := Period{r.text(v.id, vocab.DCATStartDate, vocab.SchemaNS+"startDate"),
+			r.text(v.id, vocab.DCATEndDate, vocab.SchemaNS+"endDate")}
 		if p != (Period{}) {
 			d.Temporal = append(d.Temporal, p)
 		}
 	}
-	for _, v := range r.values(id, dcat.DistributionProp) {
+	for _, v := range r.values(id, vocab.DCATDistributionProp) {
 		if len(d.Files) == maxFiles {
 			break
 		}
@@ -158,12 +152,12 @@ func (r *reader) dataset(id term.ID) (d Dataset) {
 }
 
 func (r *reader) file(v value) File {
-	f := File{Title: Best(r.texts(v.id, dcterms.Title)).Value, Description: Best(r.texts(v.id, dcterms.Description)).Value,
-		Format: r.thing(v.id, dcterms.Format), Licence: r.thing(v.id, dcterms.License)}
+	f := File{Title: Best(r.texts(v.id, vocab.DCTTitle)).Value, Description: Best(r.texts(v.id, vocab.DCTDescription)).Value,
+		Format: r.thing(v.id, vocab.DCTFormat), Licence: r.thing(v.id, vocab.DCTLicense)}
 	if f.Licence == (Thing{}) {
-		f.Licence = r.thing(v.id, dcterms.Rights)
+		f.Licence = r.thing(v.id, vocab.DCTRights)
 	}
-	for _, p := range []string{dcat.DownloadURL, dcat.AccessURL} {
+	for _, p := range []string{vocab.DCATDownloadURL, vocab.DCATAccessURL} {
 		for _, t := range r.things(v.id, p) {
 			if t.IRI != "" && !slices.Contains(f.URLs, t.IRI) {
 				f.URLs = append(f.URLs, t.IRI)
@@ -206,11 +200,12 @@ func (r *reader) agentAt(v value) (a Agent) {
 	if v.key.Kind() == term.KindIRI {
 		a.IRI = v.key.Value()
 	}
-	a.Name = label(r.text(v.id, foaf.Name, vcard.Fn, vcard.NS+"organization-name", schema.Name, rdfs.Label, skos.PrefLabel))
-	a.Mail = strings.TrimPrefix(label(r.text(v.id, vcard.HasEmail, foaf.Mbox, schema.NS+"email")), "mailto:")
-	if page := r.things(v.id, foaf.Homepage); len(page) > 0 {
+	a.Name = label(r.text(v.id, vocab.FOAFName, vocab.VCardFn, vocab.VCardNS+"organization-name", vocab.SchemaName, vocab.RDFSLabel,
+		vocab.SKOSPrefLabel))
+	a.Mail = strings.TrimPrefix(label(r.text(v.id, vocab.VCardHasEmail, vocab.FOAFMbox, vocab.SchemaNS+"email")), "mailto:")
+	if page := r.things(v.id, vocab.FOAFHomepage); len(page) > 0 {
 		a.Page = page[0].IRI
-	} else if page := r.things(v.id, vcard.HasURL); len(page) > 0 {
+	} else if page := r.things(v.id, vocab.VCardHasURL); len(page) > 0 {
 		a.Page = page[0].IRI
 	}
 	if a.Name == "" {
@@ -235,11 +230,11 @@ func (r *reader) things(id term.ID, predicate string) (all []Thing) {
 			t.Label = label(v.key.Value())
 		case term.KindIRI:
 			t.IRI = v.key.Value()
-			if t.Label = LabelOf(t.IRI); t.Label == "" && predicate != dcat.AccessURL && predicate != dcat.DownloadURL {
-				t.Label = label(r.text(v.id, skos.PrefLabel, rdfs.Label, dcterms.Title, foaf.Name))
+			if t.Label = LabelOf(t.IRI); t.Label == "" && predicate != vocab.DCATAccessURL && predicate != vocab.DCATDownloadURL {
+				t.Label = label(r.text(v.id, vocab.SKOSPrefLabel, vocab.RDFSLabel, vocab.DCTTitle, vocab.FOAFName))
 			}
 		default:
-			t.Label = label(r.text(v.id, skos.PrefLabel, rdfs.Label, dcterms.Title, dcterms.Identifier, rdf.Value))
+			t.Label = label(r.text(v.id, vocab.SKOSPrefLabel, vocab.RDFSLabel, vocab.DCTTitle, vocab.DCTIdentifier, vocab.RDFValue))
 		}
 		if t != (Thing{}) && !slices.Contains(all, t) {
 			all = append(all, t)

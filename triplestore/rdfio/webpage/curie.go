@@ -7,8 +7,7 @@ import (
 
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // prefixes are the prefix declarations in scope: those of an element, and those of the elements around it.
@@ -74,7 +73,7 @@ var initialPrefixes = map[string]string{
 	"jsonld": "http://www.w3.org/ns/json-ld#", "ldp": "http://www.w3.org/ns/ldp#", "ma": "http://www.w3.org/ns/ma-ont#",
 	"oa": "http://www.w3.org/ns/oa#", "odrl": "http://www.w3.org/ns/odrl/2/", "og": "http://ogp.me/ns#", "org": "http://www.w3.org/ns/org#",
 	"owl": "http://www.w3.org/2002/07/owl#", "prov": "http://www.w3.org/ns/prov#", "ptr": "http://www.w3.org/2009/pointers#",
-	"qb": "http://purl.org/linked-data/cube#", "rdf": rdf.NS, "rdfa": "http://www.w3.org/ns/rdfa#",
+	"qb": "http://purl.org/linked-data/cube#", "rdf": vocab.RDFNS, "rdfa": "http://www.w3.org/ns/rdfa#",
 	"rdfs": "http://www.w3.org/2000/01/rdf-schema#",
 	"rev":  "http://purl.org/stuff/rev#", "rif": "http://www.w3.org/2007/rif#", "rr": "http://www.w3.org/ns/r2rml#", "schema": schemaOrg,
 	"sd": "http://www.w3.org/ns/sparql-service-description#", "sioc": "http://rdfs.org/sioc/ns#",
@@ -82,7 +81,7 @@ var initialPrefixes = map[string]string{
 	"skosxl": "http://www.w3.org/2008/05/skos-xl#", "sosa": "http://www.w3.org/ns/sosa/", "ssn": "http://www.w3.org/ns/ssn/",
 	"time": "http://www.w3.org/2006/time#", "v": "http://rdf.data-vocabulary.org/#", "vcard": "http://www.w3.org/2006/vcard/ns#",
 	"void": "http://rdfs.org/ns/void#", "wdr": "http://www.w3.org/2007/05/powder#", "wdrs": "http://www.w3.org/2007/05/powder-s#",
-	"xhv": xhvNS, "xml": "http://www.w3.org/XML/1998/namespace", "xsd": xsd.NS,
+	"xhv": xhvNS, "xml": "http://www.w3.org/XML/1998/namespace", "xsd": vocab.XSDNS,
 }
 
 // initialTerms are the terms of the initial context.

@@ -11,7 +11,7 @@ import (
 
 	"odarchive/triplestore/rdfio/iri"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // value returns the value of a property by its kind, or "" if it is empty.
@@ -220,13 +220,13 @@ func (f *formats) moment(s string) term.Key {
 			zone = zone[:3] + ":" + zone[3:]
 		}
 		if _, err := time.Parse("2006-01-02T15:04:05", lexical); err == nil && (len(zone) < 2 || zone[1:] <= "14:00" && zone[4:] < "60") {
-			return f.key(term.Typed(lexical+m[4]+zone, xsd.DateTime))
+			return f.key(term.Typed(lexical+m[4]+zone, vocab.XSDDateTime))
 		}
 		return f.text(s, nil)
 	}
 	if len(s) >= 10 && dateForm.MatchString(s[:10]) {
 		if _, err := time.Parse(time.DateOnly, s); err == nil {
-			return f.key(term.Typed(s, xsd.Date))
+			return f.key(term.Typed(s, vocab.XSDDate))
 		}
 		return f.text(s, nil)
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 // byPlace returns the implied subject of the root, head and body elements.
@@ -111,7 +111,7 @@ func (d *document) propertyValue(s *step) term.Key {
 		switch dt := d.vocabTerm(s, strings.TrimSpace(datatype)); {
 		case dt.Kind() != term.KindIRI:
 			return d.literal(text(), s.lang)
-		case dt == "<"+rdf.XMLLiteral && !hasContent, dt == "<"+rdf.HTML && !hasContent:
+		case dt == "<"+vocab.RDFXMLLiteral && !hasContent, dt == "<"+vocab.RDFHTML && !hasContent:
 			return d.key(term.Typed(d.markupOf(s), dt.Value()))
 		default:
 			return d.key(term.Typed(text(), dt.Value()))

@@ -4,15 +4,14 @@ import (
 	"regexp"
 
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 const (
-	rdfType  = term.Key("<" + rdf.Type)
-	rdfFirst = term.Key("<" + rdf.First)
-	rdfRest  = term.Key("<" + rdf.Rest)
-	rdfNil   = term.Key("<" + rdf.Nil)
+	rdfType  = term.Key("<" + vocab.RDFType)
+	rdfFirst = term.Key("<" + vocab.RDFFirst)
+	rdfRest  = term.Key("<" + vocab.RDFRest)
+	rdfNil   = term.Key("<" + vocab.RDFNil)
 )
 
 // temporal lists the datatypes of the values of <time> elements by their form (HTML+RDFa 1.1 §3.1, Microdata to RDF
@@ -33,7 +32,7 @@ var temporal = []struct {
 func (d *document) timeValue(s, lang string) term.Key {
 	for _, t := range temporal {
 		if t.form.MatchString(s) && s != "P" && s[len(s)-1] != 'T' {
-			return d.key(term.Typed(s, xsd.NS+t.datatype))
+			return d.key(term.Typed(s, vocab.XSDNS+t.datatype))
 		}
 	}
 	return d.literal(s, lang)
@@ -48,9 +47,9 @@ var (
 func (d *document) numberValue(s, lang string) term.Key {
 	switch {
 	case integerForm.MatchString(s):
-		return d.key(term.Typed(s, xsd.Integer))
+		return d.key(term.Typed(s, vocab.XSDInteger))
 	case doubleForm.MatchString(s):
-		return d.key(term.Typed(s, xsd.Double))
+		return d.key(term.Typed(s, vocab.XSDDouble))
 	}
 	return d.literal(s, lang)
 }

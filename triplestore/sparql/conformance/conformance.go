@@ -11,8 +11,7 @@ import (
 
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/rdfs"
+	"odarchive/vocab"
 )
 
 func exists(name string) bool {
@@ -114,7 +113,7 @@ func entry(g *Graph, t term.Key, manifest string) Test {
 		IRI: t.Value(), Name: g.One(t, mf+"name").Value(), Kind: "QueryEvaluationTest", Manifest: g,
 		Suite: filepath.ToSlash(filepath.Join(filepath.Base(filepath.Dir(dir)), filepath.Base(dir))),
 	}
-	for _, k := range g.All(t, rdf.Type) {
+	for _, k := range g.All(t, vocab.RDFType) {
 		if name, ok := strings.CutPrefix(k.Value(), mf); ok {
 			out.Kind = name
 		} else if name, ok := strings.CutPrefix(k.Value(), oxigraph); ok {
@@ -152,7 +151,7 @@ func graphs(g *Graph, a term.Key) Graphs {
 			continue
 		}
 		file := cmp.Or(g.One(n, ut+"graph"), g.One(n, qt+"graph"), g.One(n, ut+"data"), g.One(n, qt+"data"))
-		out.Named = append(out.Named, NamedFile{Name: g.One(n, rdfs.Label).Value(), File: file.Value()})
+		out.Named = append(out.Named, NamedFile{Name: g.One(n, vocab.RDFSLabel).Value(), File: file.Value()})
 	}
 	return out
 }

@@ -2,7 +2,7 @@ package conformance
 
 import (
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 // Graph finds triples in a small graph.
@@ -39,9 +39,9 @@ func (g *Graph) One(s term.Key, predicate string) term.Key {
 // List returns the members of an RDF collection.
 func (g *Graph) List(head term.Key) []term.Key {
 	var out []term.Key
-	for head != "" && head.Value() != rdf.Nil && len(out) < 1e5 {
-		out = append(out, g.One(head, rdf.First))
-		head = g.One(head, rdf.Rest)
+	for head != "" && head.Value() != vocab.RDFNil && len(out) < 1e5 {
+		out = append(out, g.One(head, vocab.RDFFirst))
+		head = g.One(head, vocab.RDFRest)
 	}
 	return out
 }

@@ -11,8 +11,7 @@ import (
 
 	"odarchive/triplestore/sparql/results"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // Result is the actual or expected result of a query: rows, a boolean or triples.
@@ -70,7 +69,7 @@ const rs = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
 
 // resultSet reads a result in the result set vocabulary of the first working group. It returns nil if g is none.
 func resultSet(g *Graph) *Result {
-	tops := g.Subjects(rdf.Type, term.IRI(rs+"ResultSet"))
+	tops := g.Subjects(vocab.RDFType, term.IRI(rs+"ResultSet"))
 	if len(tops) == 0 {
 		return nil
 	}
@@ -202,7 +201,7 @@ func distinctRows(rows [][]term.Quad) [][]term.Quad {
 // canonical writes a number in one form, since expected results contain "1.0" as well as "1.00". If plain is set,
 // strings that look like numbers count as numbers, as in CSV.
 func canonical(k term.Key, plain bool) term.Key {
-	dt, _ := strings.CutPrefix(k.Datatype(), xsd.NS)
+	dt, _ := strings.CutPrefix(k.Datatype(), vocab.XSDNS)
 	switch dt {
 	case "decimal":
 		s := strings.TrimPrefix(k.Value(), "+")

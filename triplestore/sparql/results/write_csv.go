@@ -8,7 +8,7 @@ import (
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/sparql/internal/syntax"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // csvEncoder writes the SPARQL 1.1 Query Results CSV Format: bare values, and lines that end in CRLF.
@@ -87,7 +87,7 @@ func appendTSV(dst []byte, k term.Key) []byte {
 	if k == "" {
 		return dst
 	}
-	if kind, ok := strings.CutPrefix(k.Datatype(), xsd.NS); ok && terminals.IsNumber(k.Value(), kind) {
+	if kind, ok := strings.CutPrefix(k.Datatype(), vocab.XSDNS); ok && terminals.IsNumber(k.Value(), kind) {
 		return append(dst, k.Value()...)
 	}
 	return syntax.AppendTerm(dst, k)

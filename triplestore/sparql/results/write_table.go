@@ -9,7 +9,7 @@ import (
 
 	"odarchive/triplestore/rdfio"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // shortener writes terms for people, with the namespaces that it maps prefixes to, and without the most common
@@ -30,7 +30,7 @@ func (s shortener) text(k term.Key) string {
 	}
 	lex := k.Value()
 	if k[0] == '^' {
-		switch kind, _ := strings.CutPrefix(k.Datatype(), xsd.NS); kind {
+		switch kind, _ := strings.CutPrefix(k.Datatype(), vocab.XSDNS); kind {
 		case "integer", "decimal", "double", "boolean", "dateTime", "date", "gYear":
 			return lex
 		}

@@ -8,13 +8,12 @@ import (
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
-	"odarchive/vocab/geosparql"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // IsExtension reports whether an IRI names a function that is neither a built-in nor a cast: those of GeoSPARQL.
 func IsExtension(iri string) bool {
-	name, ok := strings.CutPrefix(iri, geosparql.FunctionNS)
+	name, ok := strings.CutPrefix(iri, vocab.GeoFunctionNS)
 	if !ok {
 		return false
 	}
@@ -33,7 +32,7 @@ func (c *compiler) geo(e algebra.Call) (f Func, done bool, err error) {
 	if !IsExtension(e.Func) {
 		return nil, false, nil
 	}
-	name := strings.TrimPrefix(e.Func, geosparql.FunctionNS)
+	name := strings.TrimPrefix(e.Func, vocab.GeoFunctionNS)
 	fn, known := geoFunctions[name]
 	if !known {
 		fn = geoFunction{2, 0, func(g []*geometry.Geometry, _ []Value) Value {
@@ -120,7 +119,7 @@ func geoNumber(v float64, err error) Value {
 
 // unitIRI returns the IRI of a unit, which may be an xsd:anyURI or a string too.
 func unitIRI(v Value) string {
-	if v.kind == IRI || v.kind == Str || v.kind == Other && v.t == xsd.AnyURI {
+	if v.kind == IRI || v.kind == Str || v.kind == Other && v.t == vocab.XSDAnyURI {
 		return v.s
 	}
 	return ""
@@ -209,7 +208,7 @@ func wktValue(wkt string, ok bool) Value {
 	if !ok {
 		return errValue
 	}
-	return FromKey(term.Typed(wkt, geosparql.WKTLiteral))
+	return FromKey(term.Typed(wkt, vocab.GeoWKTLiteral))
 }
 
 // geoFunctions by local name; the topological relations are those of package geometry.
@@ -265,7 +264,7 @@ var geoFunctions = map[string]geoFunction{
 		simple, err := g[0].Simple()
 		return boolOK(simple, err == nil)
 	}},
-	"geometryType": {1, 0, func(g []*geometry.Geometry, _ []Value) Value { return newIRI(geosparql.SimpleNS + g[0].Type()) }},
+	"geometryType": {1, 0, func(g []*geometry.Geometry, _ []Value) Value { return newIRI(vocab.GeoSimpleNS + g[0].Type()) }},
 	"geometryN": {1, 1, func(g []*geometry.Geometry, rest []Value) Value {
 		n, ok := number(rest[0])
 		if !ok || n != float64(int(n)) {
@@ -292,17 +291,17 @@ var geoFunctions = map[string]geoFunction{
 		return boolOK(holds, err == nil)
 	}},
 	"getSRID": {1, 0, func(g []*geometry.Geometry, _ []Value) Value {
-		return FromKey(term.Typed(g[0].System(), xsd.AnyURI))
+		return FromKey(term.Typed(g[0].System(), vocab.XSDAnyURI))
 	}},
 	"transform": {1, 1, func(g []*geometry.Geometry, rest []Value) Value { return geoValue(g[0].Transform(unitIRI(rest[0]))) }},
 	"asWKT": {1, 0, func(g []*geometry.Geometry, _ []Value) Value {
-		return FromKey(term.Typed(g[0].WKT(), geosparql.WKTLiteral))
+		return FromKey(term.Typed(g[0].WKT(), vocab.GeoWKTLiteral))
 	}},
 	"asGeoJSON": {1, 0, func(g []*geometry.Geometry, _ []Value) Value {
 		text, ok := g[0].JSON()
 		if !ok {
 			return errValue
 		}
-		return FromKey(term.Typed(text, geosparql.GeoJSONLiteral))
+		return FromKey(term.Typed(text, vocab.GeoGeoJSONLiteral))
 	}},
 }

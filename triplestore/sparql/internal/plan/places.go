@@ -11,8 +11,7 @@ import (
 	"odarchive/triplestore/spatial"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
-	"odarchive/vocab/geosparql"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // Places finds the geometry literals that may be in a region: candidates, each once, in the order of their ids. Some of
@@ -61,7 +60,7 @@ type nearness struct {
 // costGeometry is that of a call of a function of geometries: most of it is reading the literal.
 const costGeometry = 3000.0
 
-func geometryCall(c algebra.Call) bool { return strings.HasPrefix(c.Func, geosparql.FunctionNS) }
+func geometryCall(c algebra.Call) bool { return strings.HasPrefix(c.Func, vocab.GeoFunctionNS) }
 
 // nearnessOf returns what a condition says. ok is false if it may hold for geometries far from each other.
 func nearnessOf(e algebra.Expr) (n nearness, ok bool) {
@@ -69,12 +68,12 @@ func nearnessOf(e algebra.Expr) (n nearness, ok bool) {
 	if !ok {
 		return n, false
 	}
-	if name, ok := strings.CutPrefix(c.Func, geosparql.FunctionNS); ok && len(c.Args) == 2 && geometry.NeedsMeeting(name) {
+	if name, ok := strings.CutPrefix(c.Func, vocab.GeoFunctionNS); ok && len(c.Args) == 2 && geometry.NeedsMeeting(name) {
 		return nearness{c.Args[0], c.Args[1], -1}, isOperand(c.Args[0]) && isOperand(c.Args[1])
 	}
 	if c.Func == "!" && len(c.Args) == 1 {
 		d, ok := c.Args[0].(algebra.Call)
-		if !ok || d.Func != geosparql.FunctionNS+"isEmpty" || len(d.Args) != 1 {
+		if !ok || d.Func != vocab.GeoFunctionNS+"isEmpty" || len(d.Args) != 1 {
 			return n, false
 		}
 		_, ok = d.Args[0].(algebra.VarExpr)
@@ -98,8 +97,8 @@ func nearnessOf(e algebra.Expr) (n nearness, ok bool) {
 	}
 	unit := geometry.Metre
 	switch {
-	case d.Func == geosparql.FunctionNS+"metricDistance" && len(d.Args) == 2:
-	case d.Func == geosparql.FunctionNS+"distance" && len(d.Args) == 3:
+	case d.Func == vocab.GeoFunctionNS+"metricDistance" && len(d.Args) == 2:
+	case d.Func == vocab.GeoFunctionNS+"distance" && len(d.Args) == 3:
 		k, ok := d.Args[2].(algebra.ConstExpr)
 		if !ok {
 			return n, false
@@ -284,7 +283,7 @@ func (b *builder) bindGeometry(g *group, op algebra.Extend, sc scope) (done bool
 
 // integerOf returns the value of an xsd:integer.
 func integerOf(k term.Key) (int64, bool) {
-	if k.Datatype() != xsd.Integer {
+	if k.Datatype() != vocab.XSDInteger {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(k.Value(), 10, 64)

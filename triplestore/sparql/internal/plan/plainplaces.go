@@ -4,7 +4,7 @@ import (
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/sparql/internal/expr"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/geosparql"
+	"odarchive/vocab"
 )
 
 // plainlyPlaced is placed for positions that are no geometry literals: latitude and longitude of the W3C's vocabulary,
@@ -14,14 +14,14 @@ func (b *builder) plainlyPlaced(n algebra.Node, w algebra.Var, prefix string, li
 	v := func(s string) algebra.Node { return algebra.Node{Var: algebra.Var("." + prefix + s)} }
 	iri := func(s string) algebra.Node { return algebra.Node{Term: term.IRI(s)} }
 	made := func(at algebra.Op, name string, args ...algebra.Node) algebra.Op {
-		call := algebra.Call{Func: geosparql.FunctionNS + name}
+		call := algebra.Call{Func: vocab.GeoFunctionNS + name}
 		for _, a := range args {
 			call.Args = append(call.Args, algebra.VarExpr{Var: a.Var})
 		}
 		return algebra.Extend{In: at, Var: w, Expr: call}
 	}
 	var ways []func(n algebra.Node) algebra.Op
-	_, known, err := b.lookup(term.IRI(geosparql.Lat))
+	_, known, err := b.lookup(term.IRI(vocab.GeoLat))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -29,12 +29,12 @@ func (b *builder) plainlyPlaced(n algebra.Node, w algebra.Var, prefix string, li
 		ways = append(ways, func(n algebra.Node) algebra.Op {
 			lat, long := v("lat"), v("long")
 			return made(algebra.BGP{
-				Patterns: []algebra.TriplePattern{{S: n, P: iri(geosparql.Lat), O: lat}, {S: n, P: iri(geosparql.Long), O: long}}},
+				Patterns: []algebra.TriplePattern{{S: n, P: iri(vocab.GeoLat), O: lat}, {S: n, P: iri(vocab.GeoLong), O: long}}},
 				expr.MakePoint, lat, long)
 		})
 	}
 	var properties [][]term.Key
-	for _, p := range []string{geosparql.GeoRSSPoint, geosparql.GeoRSSLine, geosparql.GeoRSSPolygon, geosparql.GeoRSSBox} {
+	for _, p := range []string{vocab.GeoRSSPoint, vocab.GeoRSSLine, vocab.GeoRSSPolygon, vocab.GeoRSSBox} {
 		_, known, err := b.lookup(term.IRI(p))
 		if err != nil {
 			return nil, nil, err
@@ -56,7 +56,7 @@ func (b *builder) plainlyPlaced(n algebra.Node, w algebra.Var, prefix string, li
 		return nil, nil, nil
 	}
 	var over [][]term.Key
-	for _, l := range append([]string{geosparql.Location}, links...) {
+	for _, l := range append([]string{vocab.GeoLocation}, links...) {
 		over = append(over, []term.Key{term.IRI(l)})
 	}
 	var own, others []algebra.Op

@@ -7,8 +7,7 @@ import (
 
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
-	"odarchive/vocab/arc"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 // ErrArguments is wrapped by every error about the arguments of a property function.
@@ -20,9 +19,9 @@ type propertyFunction func(b *builder, subject, object []algebra.Node, sc scope)
 
 // propertyFunctions by IRI.
 var propertyFunctions = map[string]propertyFunction{
-	arc.Matches: matchesFunction,
-	arc.Search:  searchFunction,
-	jenaText:    queryFunction,
+	vocab.ArcMatches: matchesFunction,
+	vocab.ArcSearch:  searchFunction,
+	jenaText:         queryFunction,
 }
 
 // IsPropertyFunction reports whether an IRI names a predicate that computes its solutions.
@@ -42,14 +41,14 @@ func (b *builder) propertyCalls(op algebra.BGP, sc scope) (rest []algebra.Triple
 	}
 	cells := map[algebra.Var]*cell{}
 	for i, t := range op.Patterns {
-		if p := t.P.Term.Value(); t.S.Var != "" && (p == rdf.First || p == rdf.Rest) {
+		if p := t.P.Term.Value(); t.S.Var != "" && (p == vocab.RDFFirst || p == vocab.RDFRest) {
 			c := cells[t.S.Var]
 			if c == nil {
 				c = &cell{}
 				cells[t.S.Var] = c
 			}
 			c.patterns = append(c.patterns, i)
-			if p == rdf.First {
+			if p == vocab.RDFFirst {
 				c.first = t.O
 			} else {
 				c.rest = t.O
@@ -111,7 +110,7 @@ func arguments(n algebra.Node, cells map[algebra.Var]*cell, used map[int]bool) [
 		out = append(out, c.first)
 		at = c.rest
 	}
-	if out == nil && n.Term != term.IRI(rdf.Nil) {
+	if out == nil && n.Term != term.IRI(vocab.RDFNil) {
 		out = []algebra.Node{n}
 	}
 	return out

@@ -10,10 +10,7 @@ import (
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
 	"odarchive/triplestore/xsdval"
-	"odarchive/vocab/dcterms"
-	"odarchive/vocab/geosparql"
-	"odarchive/vocab/locn"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // jenaSpatial is the namespace of Jena's predicates about where things are.
@@ -30,7 +27,7 @@ type spatialCall struct {
 
 // isSpatialCall reports whether an IRI names such a predicate.
 func isSpatialCall(iri string) bool {
-	if name, ok := strings.CutPrefix(iri, geosparql.NS); ok {
+	if name, ok := strings.CutPrefix(iri, vocab.GeoNS); ok {
 		return geometry.IsRelation(name)
 	}
 	name, ok := strings.CutPrefix(iri, jenaSpatial)
@@ -44,7 +41,7 @@ func (b *builder) spatialFactor(iri string, subject, object []algebra.Node, sc s
 	}
 	var c spatialCall
 	var err error
-	if name, ok := strings.CutPrefix(iri, geosparql.NS); ok {
+	if name, ok := strings.CutPrefix(iri, vocab.GeoNS); ok {
 		if len(object) != 1 {
 			return factor{}, wrongArguments("the object is one node")
 		}
@@ -93,7 +90,7 @@ func (b *builder) spatialFactor(iri string, subject, object []algebra.Node, sc s
 }
 
 // geometryLinks lead from a feature to its geometry.
-var geometryLinks = []string{geosparql.HasDefaultGeometry, geosparql.HasGeometry, locn.Geometry}
+var geometryLinks = []string{vocab.GeoHasDefaultGeometry, vocab.GeoHasGeometry, vocab.LOCNGeometry}
 
 // placed returns the patterns by which a node has a geometry literal w: directly, or through a link. Names of variables
 // begin with prefix.
@@ -152,7 +149,7 @@ func (b *builder) relationCall(iri, name string, subject, object algebra.Node) (
 		}
 		right = append([]algebra.Op{direct, linked}, someOf(plain, plainLinked)...)
 	}
-	cond := algebra.Expr(algebra.Call{Func: geosparql.FunctionNS + name, Args: []algebra.Expr{v, w}})
+	cond := algebra.Expr(algebra.Call{Func: vocab.GeoFunctionNS + name, Args: []algebra.Expr{v, w}})
 	for _, l := range left {
 		for _, r := range right {
 			op := l
@@ -172,7 +169,7 @@ func (b *builder) relationCall(iri, name string, subject, object algebra.Node) (
 
 // isGeometry returns a condition that holds for the literals of geometries that have a point.
 func isGeometry(e algebra.Expr) algebra.Expr {
-	return algebra.Call{Func: "!", Args: []algebra.Expr{algebra.Call{Func: geosparql.FunctionNS + "isEmpty", Args: []algebra.Expr{e}}}}
+	return algebra.Call{Func: "!", Args: []algebra.Expr{algebra.Call{Func: vocab.GeoFunctionNS + "isEmpty", Args: []algebra.Expr{e}}}}
 }
 
 func unionOf(list []algebra.Op) algebra.Op {
@@ -233,7 +230,7 @@ func (b *builder) nearCall(name string, subject algebra.Node, args []algebra.Nod
 		c.limit = limit // negative: none, as in Jena
 	}
 	call := func(name string, args ...algebra.Expr) algebra.Expr {
-		return algebra.Call{Func: geosparql.FunctionNS + name, Args: args}
+		return algebra.Call{Func: vocab.GeoFunctionNS + name, Args: args}
 	}
 	here := constantOf(g)
 	c.apart = func(w algebra.Expr) algebra.Expr { return call("metricDistance", w, here) }
@@ -243,7 +240,7 @@ func (b *builder) nearCall(name string, subject algebra.Node, args []algebra.Nod
 	case "nearby":
 		distance := call("distance", w, here, algebra.ConstExpr{Term: term.IRI(unit)})
 		cond = algebra.Call{Func: "<=",
-			Args: []algebra.Expr{distance, algebra.ConstExpr{Term: term.Typed(xsdval.NewDouble(radius).String(), xsd.Double)}}}
+			Args: []algebra.Expr{distance, algebra.ConstExpr{Term: term.Typed(xsdval.NewDouble(radius).String(), vocab.XSDDouble)}}}
 	case "withinCircle":
 		disc, err := g.Buffer(radius, unit)
 		if err != nil {
@@ -255,7 +252,7 @@ func (b *builder) nearCall(name string, subject algebra.Node, args []algebra.Nod
 	default:
 		cond = call("sfIntersects", w, here)
 	}
-	allLinks := append([]string{dcterms.Spatial}, geometryLinks...)
+	allLinks := append([]string{vocab.DCTSpatial}, geometryLinks...)
 	direct, linked := placed(subject, ".w", "s", allLinks)
 	plain, plainLinked, err := b.plainlyPlaced(subject, ".w", "s", allLinks)
 	if err != nil {
@@ -332,14 +329,14 @@ func placeOf(ofLiteral, circle bool, args []algebra.Node) (g *geometry.Geometry,
 	text := fmt.Sprintf(
 		"MULTIPOLYGON(((%[1]v %[2]v, 180 %[2]v, 180 %[4]v, %[1]v %[4]v, %[1]v %[2]v)), ((-180 %[2]v, %[3]v %[2]v, %[3]v %[4]v, -180 "+
 			"%[4]v, -180 %[2]v)))", west, south, east, north)
-	g, err = geometry.Parse(text, geosparql.WKTLiteral) // across the meridian of 180 degrees
+	g, err = geometry.Parse(text, vocab.GeoWKTLiteral) // across the meridian of 180 degrees
 	return g, args[4:], err
 }
 
 // unitOf returns the IRI of a unit, which may also be one of the words that Jena's older index took.
 func unitOf(k term.Key) (string, error) {
 	iri := k.Value()
-	if k.Kind() == term.KindLiteral && k.Datatype() != xsd.AnyURI {
+	if k.Kind() == term.KindLiteral && k.Datatype() != vocab.XSDAnyURI {
 		words := map[string]string{"km": "kilometre", "kilometres": "kilometre", "kilometers": "kilometre", "m": "metre", "metres": "metre",
 			"meters": "metre",
 			"mi":     "statuteMile", "miles": "statuteMile", "cm": "centimetre", "centimetres": "centimetre", "centimeters": "centimetre",

@@ -9,7 +9,7 @@ import (
 	"odarchive/triplestore/sparql/internal/algebra"
 	"odarchive/triplestore/term"
 	words "odarchive/triplestore/text"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // jenaText is the property function of Jena's text index.
@@ -109,7 +109,7 @@ func (a *textArguments) add(n algebra.Node) error {
 		return wrongArguments("a triple term or blank node")
 	case k.Kind() == term.KindIRI:
 		a.predicates = append(a.predicates, k)
-	case k.Datatype() == xsd.Integer:
+	case k.Datatype() == vocab.XSDInteger:
 		limit, err := strconv.Atoi(k.Value())
 		if err != nil {
 			return wrongArguments("the limit %s", k.Value())

@@ -1,6 +1,6 @@
 package syntax
 
-import "odarchive/vocab/rdf"
+import "odarchive/vocab"
 
 // path parses Path: alternatives of sequences of elements (rules [88] to [96]).
 func (p *parser) path() Path {
@@ -49,7 +49,7 @@ func (p *parser) pathPrimary() Path {
 	switch {
 	case p.isA():
 		p.advance()
-		return PathIRI{rdf.Type}
+		return PathIRI{vocab.RDFType}
 	case p.takePunct("("):
 		inner := p.path()
 		p.needPunct(")")
@@ -68,7 +68,7 @@ func (p *parser) pathNegated() Path {
 	n := &PathNot{}
 	one := func() {
 		inverse := p.takePunct("^")
-		iri := rdf.Type
+		iri := vocab.RDFType
 		if p.isA() {
 			p.advance()
 		} else {

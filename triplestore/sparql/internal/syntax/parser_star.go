@@ -2,7 +2,7 @@ package syntax
 
 import (
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
+	"odarchive/vocab"
 )
 
 // This file parses triple terms, reifiers and annotations (SPARQL 1.2).
@@ -81,7 +81,7 @@ func (p *parser) plainVerb(w where) Term {
 		return Term{Var: p.variable()}
 	case p.isA():
 		p.advance()
-		return iriTerm(rdf.Type)
+		return iriTerm(vocab.RDFType)
 	case p.isIRI():
 		return iriTerm(p.iri())
 	}
@@ -107,7 +107,7 @@ func (p *parser) reified(ts *triples) Term {
 		name = Term{Key: p.blankNode()}
 	}
 	p.needPunct(">>")
-	ts.add(name, iriTerm(rdf.NS+"reifies"), nil, fold(t))
+	ts.add(name, iriTerm(vocab.RDFNS+"reifies"), nil, fold(t))
 	return name
 }
 
@@ -151,14 +151,14 @@ func (p *parser) annotations(ts *triples, t Triple, isPath, paths bool) {
 		}
 		if p.takePunct("~") {
 			name, have = p.reifierName(), true
-			ts.add(name, iriTerm(rdf.NS+"reifies"), nil, fold(&t))
+			ts.add(name, iriTerm(vocab.RDFNS+"reifies"), nil, fold(&t))
 			continue
 		}
 		p.advance()
 		if !have {
 			p.noBlank(p.tok.at)
 			name = Term{Key: p.blankNode()}
-			ts.add(name, iriTerm(rdf.NS+"reifies"), nil, fold(&t))
+			ts.add(name, iriTerm(vocab.RDFNS+"reifies"), nil, fold(&t))
 		}
 		if !p.enter() {
 			return

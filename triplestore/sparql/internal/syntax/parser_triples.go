@@ -4,8 +4,7 @@ import (
 	"strings"
 
 	"odarchive/triplestore/term"
-	"odarchive/vocab/rdf"
-	"odarchive/vocab/xsd"
+	"odarchive/vocab"
 )
 
 // triples collects the triples of a block, with abbreviations written out.
@@ -87,7 +86,7 @@ func (p *parser) verb(paths bool) (Term, Path) {
 	if !paths {
 		if p.isA() {
 			p.advance()
-			return iriTerm(rdf.Type), nil
+			return iriTerm(vocab.RDFType), nil
 		}
 		return iriTerm(p.iri()), nil
 	}
@@ -117,7 +116,7 @@ func (p *parser) node(ts *triples, paths bool) (t Term, full bool) {
 		return t, true
 	case p.takePunct("("):
 		if p.takePunct(")") {
-			return iriTerm(rdf.Nil), false
+			return iriTerm(vocab.RDFNil), false
 		}
 		p.noBlank(at)
 		return p.list(ts, paths), true
@@ -138,13 +137,13 @@ func (p *parser) noBlank(at int) {
 
 // list parses the rest of a non-empty collection after "(" and returns its first cell.
 func (p *parser) list(ts *triples, paths bool) Term {
-	first, rest := iriTerm(rdf.First), iriTerm(rdf.Rest)
+	first, rest := iriTerm(vocab.RDFFirst), iriTerm(vocab.RDFRest)
 	head := Term{Key: p.blankNode()}
 	for cell := head; p.err == nil; {
 		o, _ := p.node(ts, paths)
 		ts.add(cell, first, nil, o)
 		if p.takePunct(")") {
-			ts.add(cell, rest, nil, iriTerm(rdf.Nil))
+			ts.add(cell, rest, nil, iriTerm(vocab.RDFNil))
 			break
 		}
 		next := Term{Key: p.blankNode()}
@@ -189,7 +188,7 @@ func (p *parser) literal() (term.Key, bool) {
 		}
 	case tWord:
 		if p.isWord("true") || p.isWord("false") {
-			k := term.Typed(strings.ToLower(p.tok.val), xsd.Boolean)
+			k := term.Typed(strings.ToLower(p.tok.val), vocab.XSDBoolean)
 			p.advance()
 			return k, true
 		}
@@ -204,7 +203,7 @@ func (p *parser) signedNumberAhead() bool {
 }
 
 func (p *parser) number(sign string) term.Key {
-	k := term.Typed(sign+p.tok.val, xsd.NS+p.tok.local)
+	k := term.Typed(sign+p.tok.val, vocab.XSDNS+p.tok.local)
 	p.advance()
 	return k
 }

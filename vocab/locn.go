@@ -1,0 +1,8 @@
+package vocab
+
+// LOCNNS is the namespace of the terms.
+const LOCNNS = "http://www.w3.org/ns/locn#"
+
+const (
+	LOCNGeometry = LOCNNS + "geometry"
+)
