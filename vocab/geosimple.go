@@ -3,8 +3,8 @@ package vocab
 // GeoWGS84NS is the namespace of the W3C's Basic Geo vocabulary, GeoRSSNS that of GeoRSS. Both give features
 // positions without a geometry literal.
 const (
-	GeoWGS84NS  = "http://www.w3.org/2003/01/geo/wgs84_pos#"
-	GeoRSSNS = "http://www.georss.org/georss/"
+	GeoWGS84NS = "http://www.w3.org/2003/01/geo/wgs84_pos#"
+	GeoRSSNS   = "http://www.georss.org/georss/"
 )
 
 const (
