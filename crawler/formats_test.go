@@ -57,7 +57,8 @@ var everyFormat = []struct {
 	{
 		`:<?xml version="1.0"?><wfs:FeatureCollection xmlns:wfs="http://www.opengis.net/wfs/2.0" ` +
 			`xmlns:gml="http://www.opengis.net/gml/3.2"><wfs:member><tree><kind>Graz</kind><at><gml:Point ` +
-			`srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>48.2 16.4</gml:pos></gml:Point></at></tree></wfs:member></wfs:FeatureCollection>`,
+			`srsName="urn:ogc:def:crs:EPSG::4326"><gml:pos>48.2 ` +
+			`16.4</gml:pos></gml:Point></at></tree></wfs:member></wfs:FeatureCollection>`,
 		"application/gml+xml", "Graz", "Bonn", "kind string", diff.XML, true},
 	{
 		`:{"cells":[{"cell_type":"code","execution_count":1,"metadata":{},"source":["x"],"outputs":[{"output_type":"execute_result","data` +

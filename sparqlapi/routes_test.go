@@ -264,7 +264,8 @@ func TestPostedResourcesAreTakenOrRefused(t *testing.T) {
 	}
 	if got := text(t,
 		post(
-			`[{"href":"http://data.example/a.csv"},{"href":"http://new.example/","source":[{"href":"http://p.example/"}],"format":"CSV"}]`)); got != "[false,true]\n" {
+			`[{"href":"http://data.example/a.csv"},{"href":"http://new.example/",`+
+				`"source":[{"href":"http://p.example/"}],"format":"CSV"}]`)); got != "[false,true]\n" {
 		t.Errorf("got %s", got)
 	}
 	if s := a.posted[1]; s.Portal != "http://p.example/" || s.Format != "CSV" {

@@ -18,9 +18,10 @@ func TestReadingCallsAreTriedWithoutScripts(t *testing.T) {
 			"?limit=2",
 		"/api-doc?call=getDatasetByURL&url=http%3A%2F%2Fa.example%2Fb%3Fc%23d&token=t0k": "/get/dataset/url/http:%2F%2Fa.example%2Fb%3F" +
 			"c%23d",
-		"/api-doc?call=getDatasetByURL&url=%2F%2Fevil.example":                             "/get/dataset/url/%2F%2Fevil.example",
-		"/api-doc?call=getDatasetByURL&url=x%0d%0aSet-Cookie:+a%3Db":                       "/get/dataset/url/x%0D%0ASet-Cookie:%20a=b",
-		"/api-doc?call=getRows&id=x&unknown=1&order=a&order=-b&call=zipVersions&limit=%26": "/get/file/id/x/rows?limit=%26&order=a&order=-b",
+		"/api-doc?call=getDatasetByURL&url=%2F%2Fevil.example":       "/get/dataset/url/%2F%2Fevil.example",
+		"/api-doc?call=getDatasetByURL&url=x%0d%0aSet-Cookie:+a%3Db": "/get/dataset/url/x%0D%0ASet-Cookie:%20a=b",
+		"/api-doc?call=getRows&id=x&unknown=1&order=a&order=-b&" +
+			"call=zipVersions&limit=%26": "/get/file/id/x/rows?limit=%26&order=a&order=-b",
 	} {
 		res := get(t, h, address)
 		if got := res.Header.Get("Location"); res.StatusCode != http.StatusSeeOther || got != want ||

@@ -301,7 +301,8 @@ func TestBrowserSavesQueriesByName(t *testing.T) {
 	w.report("saved queries")
 	if _, err := chromedp.Call(w.ctx, page.AddScriptToEvaluateOnNewDocument,
 		page.AddScriptToEvaluateOnNewDocumentParams{
-			Source: `Object.defineProperty(window, "localStorage", {get() { throw new DOMException("denied", "SecurityError"); }})`}); err != nil {
+			Source: `Object.defineProperty(window, "localStorage", {get() { throw new ` +
+				`DOMException("denied", "SecurityError"); }})`}); err != nil {
 		t.Fatal(err)
 	}
 	w.open(treesQuery)

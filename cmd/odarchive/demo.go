@@ -186,7 +186,8 @@ func onlySample(ctx context.Context, n *app.Node) error {
 	for _, h := range known {
 		if !sample[h.Host] {
 			return fmt.Errorf(
-				"%s has files of %s, which a demo would visit every few seconds: 'odarchive serve --data %s' goes on with all of its files "+
+				"%s has files of %s, which a demo would visit every few seconds: 'odarchive serve "+
+					"--data %s' goes on with all of its files "+
 					"at their own times, and serves the sample hosts if it was a demo's", n.Config.Data, h.Host, n.Config.Data)
 		}
 	}

@@ -186,7 +186,8 @@ func (r *reading) usable() {
 	for _, script := range []string{
 		`odarchive host set after.example note=read`, `odarchive crawl --once --url http://city.example/environment/trees.csv`,
 		`odarchive get http://city.example/environment/trees.csv -o /dev/null`,
-		`odarchive query 'SELECT ?v { <http://city.example/environment/trees.csv> dct:hasVersion ?v }' | grep -q '<*http://localhost:8080/'`,
+		`odarchive query 'SELECT ?v { <http://city.example/environment/trees.csv> dct:hasVersion ` +
+			`?v }' | grep -q '<*http://localhost:8080/'`,
 	} {
 		if err := r.run(nil, "sh", "-ec", script); err != nil {
 			r.t.Errorf("after the page: %s\n%v\n%s", script, err, r.output)

@@ -88,7 +88,8 @@ func TestADamagedRecordGetsNoBytesOfTheNextOneWhereRecordsShareMembers(t *testin
 	}
 	_, out, _ := ran(t, "query", "--format", "csv", `PREFIX dcat: <http://www.w3.org/ns/dcat#> PREFIX dct: <http://purl.org/dc/terms/>
 		SELECT ?url ?size { ?v dct:isVersionOf ?url ; dcat:byteSize ?size } ORDER BY ?url`)
-	if want := "url,size\r\nhttp://a.example/1,3\r\nhttp://a.example/2,3\r\nhttp://a.example/3,600\r\nhttp://a.example/4,4\r\n"; out != want {
+	if want := "url,size\r\nhttp://a.example/1,3\r\nhttp://a.example/2,3\r\nhttp://" +
+		"a.example/3,600\r\nhttp://a.example/4,4\r\n"; out != want {
 		t.Errorf("got %q, want %q", out, want)
 	}
 }

@@ -67,7 +67,8 @@ func (c *cli) checkWorkers() error {
 	}
 	if c.cfg.Fetch.WARC != "" {
 		fmt.Fprintln(c.stderr,
-			"odarchive: with --warc this process fetches everything itself, since it writes what was on the wire; workers get nothing to do")
+			"odarchive: with --warc this process fetches everything itself, since it writes what "+
+				"was on the wire; workers get nothing to do")
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ func (a *ControlAPI) Withdraw(w http.ResponseWriter, r *http.Request) error {
 	var o catalog.WithdrawalOrder
 	if err := json.Unmarshal(body, &o); err != nil {
 		return problem.New(http.StatusBadRequest, "Not an order",
-			`expected {"targets": ["version IRI or URL"], "reason": "...", "basis": "...", "status": 451, "copies": false, "dryRun": false}`)
+			`expected {"targets": ["version IRI or URL"], "reason": "...", "basis": "...", `+
+				`"status": 451, "copies": false, "dryRun": false}`)
 	}
 	return a.withdraw(w, r, o)
 }

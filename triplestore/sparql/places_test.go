@@ -347,35 +347,51 @@ func TestFeaturesAreComparedByTheirGeometries(t *testing.T) {
 	prefixes := geoPrefixes +
 		"PREFIX ex: <http://example.org/> PREFIX spatial: <http://jena.apache.org/spatial#> PREFIX dct: <http://purl.org/dc/terms/> "
 	for query, want := range map[string]string{
-		`SELECT ?f { ?f geo:sfWithin ex:tyrol FILTER(isIRI(?f)) }`:                                                               "hamlet innsbruck innsbruck-point tyrol",
-		`SELECT ?f { ?f geo:sfWithin "POLYGON((16 48, 17 48, 17 49, 16 49, 16 48))"^^geo:wktLiteral }`:                           "vienna",
-		`SELECT ?f { ?f geo:hasGeometry ?g ; geo:sfWithin ex:tyrol }`:                                                            "innsbruck tyrol",
-		`SELECT ?r { ex:innsbruck geo:sfWithin ?r FILTER(isIRI(?r)) }`:                                                           "innsbruck innsbruck-point tyrol",
-		`SELECT ?a { ?a geo:sfContains ?b . ?b geo:hasDefaultGeometry ?g FILTER(isIRI(?a)) }`:                                    "innsbruck innsbruck-point tyrol",
-		`SELECT ?a { ?a geo:ehInside ?b FILTER(isIRI(?a) && isIRI(?b)) }`:                                                        "coast innsbruck innsbruck-point loja quito",
-		`SELECT ?x { BIND(1 AS ?x) ex:innsbruck geo:sfWithin ex:tyrol }`:                                                         "1",
-		`SELECT ?x { BIND(1 AS ?x) ex:vienna geo:sfWithin ex:tyrol }`:                                                            "",
-		`SELECT ?f { ?f geo:sfDisjoint ex:innsbruck FILTER(isIRI(?f)) }`:                                                         "coast cusco date-line ecuador fiji lima loja quito vienna",
-		`SELECT ?f { ?f spatial:withinBox (-15 -80 -10 -70) }`:                                                                   "cusco lima",
-		`SELECT ?f { ?f spatial:nearby (-0.2 -78.5 500) FILTER(isIRI(?f)) }`:                                                     "coast ecuador loja quito",
-		`SELECT ?f { ?f geo:sfWithin ex:ecuador FILTER(isIRI(?f)) }`:                                                             "coast ecuador loja quito",
-		`SELECT ?a { ?a geo:sfContains ex:quito FILTER(isIRI(?a)) }`:                                                             "ecuador quito",
-		`SELECT ?f { ?f spatial:intersectBox (60 175 65 178) }`:                                                                  "date-line",
-		`SELECT ?f { ?f geo:sfWithin "POLYGON((-73 -14, -71 -14, -71 -13, -73 -13, -73 -14))"^^geo:wktLiteral }`:                 "cusco",
-		`SELECT ?g { GRAPH ?g { ?f geo:sfEquals ?f } }`:                                                                          "g",
-		`SELECT ?f { ?f spatial:nearby (47.27 11.39 20) FILTER(isIRI(?f)) }`:                                                     "dataset innsbruck tyrol",
-		`SELECT ?f { ?f spatial:nearby (48.2 16.3 10000 uom:metre) }`:                                                            "vienna",
-		`SELECT ?f { ?f spatial:nearby (48.2 16.3 10 "miles") }`:                                                                 "vienna",
-		`SELECT ?f { ?f spatial:nearby (48.2 16.3 5000 uom:kilometre 1) }`:                                                       "vienna",
-		`SELECT ?f { ?f spatial:nearbyGeom ("POINT(16.3 48.2)"^^geo:wktLiteral 10) }`:                                            "vienna",
-		`SELECT ?f { ?f spatial:withinCircle (48.2 16.3 10) }`:                                                                   "vienna",
-		`SELECT ?f { ?f spatial:withinBox (46 10 48 13) FILTER(isIRI(?f)) }`:                                                     "dataset innsbruck tyrol",
-		`SELECT ?f { ?f spatial:withinBox (47.1 11 48 13) }`:                                                                     "innsbruck",
-		`SELECT ?f { ?f spatial:intersectBox (47.1 11 48 13) FILTER(isIRI(?f)) }`:                                                "dataset innsbruck tyrol",
-		`SELECT ?f { ?f spatial:withinBox (-20 170 -10 -170) }`:                                                                  "fiji",
-		`SELECT ?f { GRAPH ?g { ?f spatial:nearby (-13 -172 200) } }`:                                                            "samoa",
-		`SELECT ?f { ?f spatial:withinBoxGeom ("LINESTRING(16 48, 17 49)"^^geo:wktLiteral) }`:                                    "vienna",
-		`SELECT ?f { ?f spatial:nearby (47.27 11.39 1) ; geo:hasDefaultGeometry ?g }`:                                            "innsbruck",
+		`SELECT ?f { ?f geo:sfWithin ex:tyrol ` +
+			`FILTER(isIRI(?f)) }`: "hamlet innsbruck innsbruck-point tyrol",
+		`SELECT ?f { ?f geo:sfWithin "POLYGON((16 48, 17 48, 17 49, 16 49, 16 48))"^^geo:wktLiteral }`: "vienna",
+		`SELECT ?f { ?f geo:hasGeometry ?g ; ` +
+			`geo:sfWithin ex:tyrol }`: "innsbruck tyrol",
+		`SELECT ?r { ex:innsbruck geo:sfWithin ?r ` +
+			`FILTER(isIRI(?r)) }`: "innsbruck innsbruck-point tyrol",
+		`SELECT ?a { ?a geo:sfContains ?b . ?b ` +
+			`geo:hasDefaultGeometry ?g FILTER(isIRI(?a)) }`: "innsbruck innsbruck-point tyrol",
+		`SELECT ?a { ?a geo:ehInside ?b ` +
+			`FILTER(isIRI(?a) && isIRI(?b)) }`: "coast innsbruck innsbruck-point loja quito",
+		`SELECT ?x { BIND(1 AS ?x) ex:innsbruck geo:sfWithin ex:tyrol }`: "1",
+		`SELECT ?x { BIND(1 AS ?x) ex:vienna geo:sfWithin ex:tyrol }`:    "",
+		`SELECT ?f { ?f geo:sfDisjoint ` +
+			`ex:innsbruck FILTER(isIRI(?f)) }`: "coast cusco date-line ecuador fiji lima loja quito vienna",
+		`SELECT ?f { ?f spatial:withinBox ` +
+			`(-15 -80 -10 -70) }`: "cusco lima",
+		`SELECT ?f { ?f spatial:nearby (-0.2 -78.5 ` +
+			`500) FILTER(isIRI(?f)) }`: "coast ecuador loja quito",
+		`SELECT ?f { ?f geo:sfWithin ex:ecuador ` +
+			`FILTER(isIRI(?f)) }`: "coast ecuador loja quito",
+		`SELECT ?a { ?a geo:sfContains ex:quito ` +
+			`FILTER(isIRI(?a)) }`: "ecuador quito",
+		`SELECT ?f { ?f spatial:intersectBox ` +
+			`(60 175 65 178) }`: "date-line",
+		`SELECT ?f { ?f geo:sfWithin "POLYGON((-73 -14, -71 -14, -71 -13, -73 -13, -73 -14))"^^geo:wktLiteral }`: "cusco",
+		`SELECT ?g { GRAPH ?g { ?f geo:sfEquals ?f } }`:                                                          "g",
+		`SELECT ?f { ?f spatial:nearby (47.27 11.39 ` +
+			`20) FILTER(isIRI(?f)) }`: "dataset innsbruck tyrol",
+		`SELECT ?f { ?f spatial:nearby (48.2 16.3 10000 uom:metre) }`:                 "vienna",
+		`SELECT ?f { ?f spatial:nearby (48.2 16.3 10 "miles") }`:                      "vienna",
+		`SELECT ?f { ?f spatial:nearby (48.2 16.3 5000 uom:kilometre 1) }`:            "vienna",
+		`SELECT ?f { ?f spatial:nearbyGeom ("POINT(16.3 48.2)"^^geo:wktLiteral 10) }`: "vienna",
+		`SELECT ?f { ?f spatial:withinCircle (48.2 16.3 10) }`:                        "vienna",
+		`SELECT ?f { ?f spatial:withinBox (46 10 48 ` +
+			`13) FILTER(isIRI(?f)) }`: "dataset innsbruck tyrol",
+		`SELECT ?f { ?f spatial:withinBox ` +
+			`(47.1 11 48 13) }`: "innsbruck",
+		`SELECT ?f { ?f spatial:intersectBox (47.1 11 48 ` +
+			`13) FILTER(isIRI(?f)) }`: "dataset innsbruck tyrol",
+		`SELECT ?f { ?f spatial:withinBox (-20 170 -10 -170) }`:                               "fiji",
+		`SELECT ?f { GRAPH ?g { ?f spatial:nearby (-13 -172 200) } }`:                         "samoa",
+		`SELECT ?f { ?f spatial:withinBoxGeom ("LINESTRING(16 48, 17 49)"^^geo:wktLiteral) }`: "vienna",
+		`SELECT ?f { ?f spatial:nearby (47.27 11.39 1) ; ` +
+			`geo:hasDefaultGeometry ?g }`: "innsbruck",
 		`SELECT ?x { BIND("yes" AS ?x) ex:vienna spatial:nearby (48.2 16.3 10) }`:                                                "yes",
 		`SELECT ?f { ?f spatial:nearby (48.2 16.3 "10"^^xsd:double) . FILTER NOT EXISTS { ?f spatial:nearby (48.2 16.3 0.1) } }`: "vienna",
 	} {

@@ -41,7 +41,8 @@ func TestASearchInAQueryFindsWhatTheSearchFinds(t *testing.T) {
 		sn := s.Snapshot()
 		defer sn.Release()
 		r, err := engine.Query(t.Context(), sn,
-			"PREFIX arc: <https://archiver.ai.wu.ac.at/ns/csvw#> PREFIX dct: <http://purl.org/dc/terms/> PREFIX ex: <http://example.org/>\n"+query, sparql.QueryOptions{})
+			"PREFIX arc: <https://archiver.ai.wu.ac.at/ns/csvw#> PREFIX dct: "+
+				"<http://purl.org/dc/terms/> PREFIX ex: <http://example.org/>\n"+query, sparql.QueryOptions{})
 		if err != nil {
 			return "", err
 		}

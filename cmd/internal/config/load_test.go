@@ -12,9 +12,10 @@ func TestAnErrorSaysWhichSettingWasMeant(t *testing.T) {
 		"max-bodie = 1\n":                        `no setting "max-bodie" exists; did you mean "max-body"?`,
 		"max_body = 1\n":                         `no setting "max_body" exists; did you mean "max-body"?`,
 		"[scope]\ndney = [\"host:a.example\"]\n": `no setting "scope-dney" exists ("dney" in the table [scope]); did you mean "deny"?`,
-		"[scpoe]\ndeny = [\"host:a.example\"]\n": `no setting "scpoe-deny" exists ("deny" in the table [scpoe]); did you mean "scope-deny"?`,
-		"[scope.host]\nname = 1\n":               `no setting "scope-host" exists ("host" in the table [scope])`,
-		"nonsense = 1\n":                         `no setting "nonsense" exists`,
+		"[scpoe]\ndeny = [\"host:a.example\"]\n": `no setting "scpoe-deny" exists ("deny" in the table ` +
+			`[scpoe]); did you mean "scope-deny"?`,
+		"[scope.host]\nname = 1\n": `no setting "scope-host" exists ("host" in the table [scope])`,
+		"nonsense = 1\n":           `no setting "nonsense" exists`,
 	} {
 		c := Defaults()
 		f := flagsOf(&c)

@@ -62,7 +62,8 @@ func TestQualityOfDatasetsWorkedOutByHand(t *testing.T) {
 			<a.csv> dcat:accessURL <a.csv> ; dct:format "CSV" ; dcat:mediaType <https://www.iana.org/assignments/media-types/text/csv> ; dcat:byteSize 1020 ; dct:license <https://creativecommons.org/licenses/by/4.0/> .`,
 			`ExistenceAccess 1, ExistenceDiscovery 1, ExistenceContact 1, ExistenceRights 1, ExistencePreservation 1, ExistenceDate 1, ` +
 				`ExistenceTemporal 1, ExistenceSpatial 1, ` +
-				`ConformanceAccess 1, ConformanceEmail 1, ConformanceURL 1, ConformanceDate 1, ConformanceLicense 1, ConformanceFormat 1, ` +
+				`ConformanceAccess 1, ConformanceEmail 1, ConformanceURL 1, ConformanceDate 1, ` +
+				`ConformanceLicense 1, ConformanceFormat 1, ` +
 				`RetrievabilityDataset 1, RetrievabilityDistribution 1, AccuracyFormat 1, AccuracySize 1, OpennessFormat 1, ` +
 				`OpennessMachineReadable 1, OpennessLicense 1`},
 		// Discovery: title, no description, a theme: 2/3. Preservation: no period, both have a format (1), one of two a

@@ -4,7 +4,8 @@ package records
 // frequent last. It is a part of the format: records with another one need another exchangeFormat.
 const exchangeDictionary = "TLS 1.2 ECDHE-TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256\nTLS 1.2 TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384\n" +
 	"TLS 1.3 TLS_CHACHA20_POLY1305_SHA256\nTLS 1.3 TLS_AES_256_GCM_SHA384\nTLS 1.3 TLS_AES_128_GCM_SHA256\n" +
-	"301 150 http://www. https://data. .org/dataset/ /resource/ /download/ .gv.at/ /api/ .csv .json .xml .zip .xlsx\n302 \n307 \n200 0 \n\n" +
+	"301 150 http://www. https://data. .org/dataset/ /resource/ /download/ .gv.at/ /api/ .csv " +
+	".json .xml .zip .xlsx\n302 \n307 \n200 0 \n\n" +
 	"HTTP/1.1 206 Partial Content\r\nHTTP/1.0 200 OK\r\nX-Powered-By: ASP.NET\r\nX-AspNet-Version: 4.0.30319\r\nX-Powered-By: " +
 	"PHP/7.4.33\r\n" +
 	"Server: Microsoft-IIS/10.0\r\nServer: openresty\r\nServer: AmazonS3\r\nServer: gunicorn\r\nServer: Apache-Coyote/1.1\r\nServer: " +

@@ -134,7 +134,8 @@ func TestPortalsAreRecognised(t *testing.T) {
 			"https://a.example/c.jsonld"},
 		{"a data.json with its context", "https://a.example/d.json",
 			web{
-				"/d.json": `{"@context":"https://project-open-data.cio.gov/v1.1/schema/catalog.jsonld","@type":"dcat:Catalog","dataset":[]}`}, "data.json", "datajson", "https://a.example/d.json"},
+				"/d.json": `{"@context":"https://project-open-data.cio.gov/v1.1/schema/catalog.jsonld",` +
+					`"@type":"dcat:Catalog","dataset":[]}`}, "data.json", "datajson", "https://a.example/d.json"},
 		{"data.json beside a home page", "https://a.example/", web{"/": ok, "/data.json": `{"dataset":[]}`}, "data.json", "datajson",
 			"https://a.example/data.json"},
 		{"a DCAT file itself", "https://a.example/c.ttl", web{"/c.ttl": `@prefix dcat: <http://www.w3.org/ns/dcat#> .`}, "DCAT", "dcat",

@@ -109,7 +109,8 @@ var dataTypes = strings.Fields(
 		"application/vnd.google-earth.kmz " +
 		"application/gml+xml application/rdf+xml text/turtle application/n-triples application/n-quads application/trig " +
 		"application/vnd.apache.parquet " +
-		"application/geopackage+sqlite3 application/vnd.sqlite3 application/x-netcdf application/x-hdf application/x-hdf5 application/dbf " +
+		"application/geopackage+sqlite3 application/vnd.sqlite3 application/x-netcdf " +
+		"application/x-hdf application/x-hdf5 application/dbf " +
 		"application/vnd.shp " +
 		"application/vnd.ms-excel.sheet.binary.macroenabled.12 application/vnd.ms-excel.sheet.macroenabled.12 application/topo+json " +
 		"application/gpx+xml")

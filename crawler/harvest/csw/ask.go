@@ -103,8 +103,8 @@ func (c *client) body(start int) string {
 	fmt.Fprintf(&b, `"><csw:Query typeNames="%s"><csw:ElementSetName>full</csw:ElementSetName>`, c.types())
 	if since := c.Mark.Get("since"); since != "" {
 		b.WriteString(
-			`<csw:Constraint ` +
-				`version="1.1.0"><ogc:Filter><ogc:PropertyIsGreaterThanOrEqualTo><ogc:PropertyName>modified</ogc:PropertyName><ogc:Literal>`)
+			`<csw:Constraint version="1.1.0"><ogc:Filter><ogc:PropertyIsGreaterThanOrEqualTo>` +
+				`<ogc:PropertyName>modified</ogc:PropertyName><ogc:Literal>`)
 		xml.EscapeText(&b, []byte(since))
 		b.WriteString(`</ogc:Literal></ogc:PropertyIsGreaterThanOrEqualTo></ogc:Filter></csw:Constraint>`)
 	}

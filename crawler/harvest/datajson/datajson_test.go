@@ -47,7 +47,8 @@ func numbered(n int) string {
 	var list []string
 	for i := range n {
 		list = append(list, fmt.Sprintf(
-			`{"identifier":"set %d","title":"Set %d","distribution":[{"downloadURL":"https://city.example/%d.csv","mediaType":"text/csv"}]}`, i, i, i))
+			`{"identifier":"set %d","title":"Set `+
+				`%d","distribution":[{"downloadURL":"https://city.example/%d.csv","mediaType":"text/csv"}]}`, i, i, i))
 	}
 	return `{"conformsTo":"https://project-open-data.cio.gov/v1.1/schema","dataset":[` + strings.Join(list, ",\n") + `]}`
 }

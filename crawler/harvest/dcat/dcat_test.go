@@ -311,7 +311,8 @@ func TestDatasetsThatALaterPageDescribesAreNotRequested(t *testing.T) {
 			`:1 a dcat:Dataset ; dct:title "One" . <http://c.example/catalog> a hydra:PagedCollection ; hydra:nextPage ` +
 			`"http://c.example/two" .`,
 		"two": catalog +
-			`:2 a dcat:Dataset ; dct:title "Two" . :3 a dcat:Dataset ; dct:title "Three" . <http://c.example/two> a hydra:PagedCollection .`,
+			`:2 a dcat:Dataset ; dct:title "Two" . :3 a dcat:Dataset ; dct:title "Three" . ` +
+			`<http://c.example/two> a hydra:PagedCollection .`,
 		"d/4": prefixes + `:4 a dcat:Dataset ; dct:title "Four" .`,
 	}
 	n := harvested(t, site(documents))

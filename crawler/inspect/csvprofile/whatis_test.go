@@ -14,9 +14,10 @@ func TestTablesAreSaidToBeWhatTheyAre(t *testing.T) {
 			"[] km",
 		"name,a,b\nVienna,1,2\nGraz,3,4\nTotal,4,6\n": "relational 1 [3] " +
 			"[] ",
-		"name,year,director\nTotal Recall,1990,Paul Verhoeven\nAlien,1979,Ridley Scott\nJaws,1975,Steven Spielberg\n": "relational 1 [] [] ",
-		"Country,2010,2011,2012\nAustria,1,2,3\nGermany,2,3,4\n":                                                      "matrix 1 [] [] ",
-		"Country,Births 2010,Births 2011,Births 2012\nAustria,1,2,3\nGermany,2,3,4\n":                                 "matrix 1 [] [] ",
+		"name,year,director\nTotal Recall,1990,Paul Verhoeven\nAlien,1979,Ridley " +
+			"Scott\nJaws,1975,Steven Spielberg\n": "relational 1 [] [] ",
+		"Country,2010,2011,2012\nAustria,1,2,3\nGermany,2,3,4\n":                      "matrix 1 [] [] ",
+		"Country,Births 2010,Births 2011,Births 2012\nAustria,1,2,3\nGermany,2,3,4\n": "matrix 1 [] [] ",
 		"name,x,y\nAll,9,9\nNorth\na,1,2\nb,3,4\nSouth\nc,5,6\nd,7,8\n": "relational 1 [] " +
 			"[2 5] ",
 		"Key,Value\nName,Vienna\nArea,414 km2\nMayor,M. Ludwig\nFounded,1st century\n": "entity 1 [] [] ",

@@ -163,8 +163,10 @@ func TestKML(t *testing.T) {
 		`<Point><coordinates>1,2,3.5</coordinates></Point>`: "POINT Z(1 2 3.5)",
 		`<Point><coordinates>x</coordinates></Point>`:       "",
 		`<Point/>`: "",
-		`<LineString><coordinates>1,2 3,4,5 6,7</coordinates></LineString>`:                                                         "LINESTRING(1 2, 3 4, 6 7)",
-		`<MultiGeometry><Point><coordinates>1,2</coordinates></Point><Point><coordinates>3,4</coordinates></Point></MultiGeometry>`: "MULTIPOINT((1 2), (3 4))",
+		`<LineString><coordinates>1,2 3,4,5 ` +
+			`6,7</coordinates></LineString>`: "LINESTRING(1 2, 3 4, 6 7)",
+		`<MultiGeometry><Point><coordinates>1,2</coordinates></Point><Point><coordinates>3,` +
+			`4</coordinates></Point></MultiGeometry>`: "MULTIPOINT((1 2), (3 4))",
 		`<MultiGeometry><Point><coordinates>1,2</coordinates></Point><LineString><coordinates>3,4 ` +
 			`5,6</coordinates></LineString></MultiGeometry>`: "GEOMETRYCOLLECTION(POINT(1 2), LINESTRING(3 4, 5 6))",
 		`<gx:Track><when>2024-01-01</when><gx:coord>1 2 0</gx:coord><gx:coord>3 4 0</gx:coord></gx:Track>`: "LINESTRING(1 2, 3 4)",
