@@ -11,6 +11,7 @@ import (
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/address"
 	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -51,7 +52,7 @@ xz, zstd, lz4), in UTF-8 or UTF-16, and their columns separated by commas, semic
 				return a.run(cmd.Context(), nil, seeds)
 			}
 			a.skipBad = list.skipBad
-			src, err := openList(list.file, c.stdin, list.strict)
+			src, err := c.openList(list.file, list.strict)
 			if err != nil {
 				return err
 			}
@@ -68,8 +69,7 @@ xz, zstd, lz4), in UTF-8 or UTF-16, and their columns separated by commas, semic
 	f.BoolVar(&list.strict, "strict", false, "register nothing if a line of the list is bad")
 	f.BoolVar(&list.skipBad, "skip-bad", false, "exit with status 0 although lines of the list are bad")
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
-	c.remoteFlags(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Add, inputs: func([]string) []string { return named(list.file) }})
 }
 
 // adding is one run of add.
@@ -162,8 +162,7 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 		}
 	}
 	a.secrets = 0
-	// known says whether more files may be registered than add has reported.
-	register := func(add, addSorted adder, known string) error {
+	register := func(n *app.Node) error {
 		bar := a.progress(size, unit)
 		defer bar.done()
 		done := int64(0) // of size, before the batch
@@ -172,29 +171,24 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 				at := done + (b.read-done)*int64(n)/int64(len(b.seeds))
 				bar.set(at, fmt.Sprintf("%d registered", a.given))
 			}
-			with := add
+			with := n.Intake.Add
 			if b.sorted {
-				with = addSorted
+				with = n.Intake.AddSorted
 			}
 			if err := a.register(ctx, with, b, progress); err != nil {
-				return fmt.Errorf("%s %sregistered: %w", english.Plural(a.given, "file is", "files are"), known, err)
+				return fmt.Errorf("%s registered: %w", english.Plural(a.given, "file is", "files are"), err)
 			}
 			done = b.read
 		}
 		return ctx.Err()
 	}
-	var err error
-	if r := a.remote(ctx); r != nil { // a server that ends within a request may have registered its files
-		err = register(r.Add, r.Add, "known to be ")
-	} else {
-		err = a.with(ctx, store.Options{Create: true, Bulk: list != nil}, func(n *app.Node) error {
-			if list != nil { // a long list makes the database many times larger
-				defer n.DB.SaveRarely()()
-				defer memory.Raise(listMemory)()
-			}
-			return register(n.Intake.Add, n.Intake.AddSorted, "")
-		})
-	}
+	err := a.with(ctx, store.Options{Create: true, Bulk: list != nil}, func(n *app.Node) error {
+		if list != nil && a.call == nil { // a long list makes the database many times larger
+			defer n.DB.SaveRarely()()
+			defer memory.Raise(listMemory)()
+		}
+		return register(n)
+	})
 	if err != nil && list != nil && a.given > 0 && !a.json {
 		fmt.Fprintf(a.stderr, "odarchive: %d given, %d new so far; the same command registers the rest\n", a.given, a.added)
 	}
@@ -215,7 +209,7 @@ func (a *adding) run(ctx context.Context, list *batches, seeds []catalog.Seed) e
 	return nil
 }
 
-// adder registers seeds: Intake.Add, Intake.AddSorted or Remote.Add.
+// adder registers seeds: Intake.Add or Intake.AddSorted.
 type adder func(context.Context, []catalog.Seed) (fresh []bool, err error)
 
 // register registers one batch of a list. It calls progress with the number of its files that are registered.

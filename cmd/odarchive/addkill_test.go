@@ -5,15 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"odarchive/crawler"
-
-	"github.com/dustin/go-humanize/english"
 )
 
 func TestAListWhoseRegistrationIsKilledIsRegisteredOnce(t *testing.T) {
@@ -59,32 +55,5 @@ func TestAListWhoseRegistrationIsKilledIsRegisteredOnce(t *testing.T) {
 	var stats struct{ Resources int }
 	if err := json.Unmarshal(out.Bytes(), &stats); err != nil || stats.Resources != urls {
 		t.Errorf("%d resources are registered, %v; want %d", stats.Resources, err, urls)
-	}
-}
-
-// A server that ends within a request may have registered the files of that request, or not.
-func TestAServerThatEndsMeanwhileIsKnownToHaveRegisteredWhatItAnswered(t *testing.T) {
-	t.Parallel()
-	answered := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var seeds []json.RawMessage
-		if err := json.NewDecoder(r.Body).Decode(&seeds); err != nil || answered > 0 {
-			panic(http.ErrAbortHandler) // cuts the connection
-		}
-		answered = len(seeds)
-		_ = json.NewEncoder(w).Encode(make([]bool, answered)) // the command notices a failure
-	}))
-	defer server.Close()
-	var list strings.Builder
-	for i := range maxAdded + 1 {
-		fmt.Fprintf(&list, "http://h.example/%d.csv\n", i)
-	}
-	var stderr bytes.Buffer
-	status := run(t.Context(), []string{"add", "--data", t.TempDir(), "--endpoint", server.URL, "--file", "-"},
-		strings.NewReader(list.String()), io.Discard, &stderr)
-	server.Close() // waits for its requests
-	if want := english.Plural(answered, "file is", "files are") + " known to be registered: "; status != 1 || answered == 0 ||
-		!strings.Contains(stderr.String(), want) {
-		t.Errorf("status %d, %q; want %q", status, stderr.String(), want)
 	}
 }

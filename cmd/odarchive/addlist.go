@@ -36,7 +36,7 @@ const (
 // Bounds of what add registers at a time, a part of a batch.
 const (
 	maxAdded      = 4 * crawler.SeedsPerTxn
-	maxAddedBytes = 4 << 20 // of text; as JSON, a request to a server holds it
+	maxAddedBytes = 4 << 20 // of text
 )
 
 // textOf returns the bytes of a seed's text.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"odarchive/cmd/internal/faces"
 	"odarchive/sparqlapi/operate"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/triplestore/disk"
 
 	"github.com/spf13/cobra"
@@ -37,15 +37,9 @@ token that has the right admin.`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if verify {
-				return c.verifyAudit(cmd.Context())
+				return c.verifyAudit()
 			}
-			var list []operate.AuditEntry
-			var err error
-			if c.server != "" {
-				list, err = faces.NewRemote(c.server, c.cfg.Serve.Token).Audit(cmd.Context(), limit)
-			} else {
-				list, err = operate.LastAct(disk.OS{}, faces.AuditDir(c.cfg.Data), limit, 0)
-			}
+			list, err := operate.LastAct(disk.OS{}, faces.AuditDir(c.cfg.Data), limit, 0)
 			if err != nil {
 				return err
 			}
@@ -54,19 +48,12 @@ token that has the right admin.`,
 	}
 	number(cmd.Flags(), &limit, "limit", 1, 1000, "how many")
 	cmd.Flags().BoolVar(&verify, "verify", false, "check that no line was changed or removed")
-	c.remoteFlags(cmd)
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Admin, reads: true})
 }
 
-func (c *cli) verifyAudit(ctx context.Context) error {
-	var r operate.AuditReport
-	var err error
-	if c.server != "" {
-		r, err = faces.NewRemote(c.server, c.cfg.Serve.Token).VerifyAudit(ctx)
-	} else {
-		r, err = operate.VerifyAudit(disk.OS{}, faces.AuditDir(c.cfg.Data))
-	}
+func (c *cli) verifyAudit() error {
+	r, err := operate.VerifyAudit(disk.OS{}, faces.AuditDir(c.cfg.Data))
 	if err != nil {
 		return err
 	}

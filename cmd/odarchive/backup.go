@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/copies/backup"
+	"odarchive/sparqlapi/operate/access"
 	"odarchive/triplestore/kv"
 
 	"github.com/dustin/go-humanize/english"
@@ -17,7 +21,7 @@ import (
 )
 
 func (c *cli) backup() *cobra.Command {
-	var out, since, server, list, verify string
+	var out, since, list, verify string
 	var attach, detach bool
 	cmd := &cobra.Command{
 		Use:   "backup -o FILE",
@@ -40,38 +44,34 @@ does not.`,
   odarchive backup --list 's3://backups/archive?endpoint=https://s3.example.org'
   odarchive backup --verify file:///var/backups/archive
   odarchive backup --detach --data copy`,
-		Args: exactly(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if attach && detach {
+				return usagef("--attach and --detach are opposites")
+			}
+			if (out == "" || out == "-") && list == "" && verify == "" && !attach && !detach {
+				return usagef("backup needs -o FILE, which gets its name when it is complete; standard output cannot")
+			}
+			return exactly()(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case list != "":
 				return c.listMoments(cmd.Context(), list)
 			case verify != "":
 				return c.verifyVault(cmd.Context(), verify)
-			case attach && detach:
-				return usagef("--attach and --detach are opposites")
 			case attach:
 				return c.attachBackup()
 			case detach:
 				return c.detachBackup(cmd.Context())
 			}
-			if out == "" || out == "-" {
-				return usagef("backup needs -o FILE, which gets its name when it is complete; standard output cannot")
-			}
 			bar := c.progress(-1, "bytes")
 			defer bar.done()
 			written := int64(0)
 			progress := func(n int64) { written += n; bar.set(written, "backup") }
-			if c.server == "" {
-				c.server = server
-			}
-			if r := c.remote(cmd.Context()); r != nil {
-				info, err := r.Backup(cmd.Context(), out, since, progress)
-				if err != nil {
-					return err
-				}
-				return c.printBackup(out, info)
-			}
 			return c.copying(cmd.Context(), func(n *app.Node) error {
+				if c.call != nil {
+					return c.sendBackup(cmd.Context(), n, out, since, progress)
+				}
 				if err := n.NoteFile(cmd.Context(), store.BackupCopy, out); err != nil { // what is withdrawn meanwhile names it, too
 					return err
 				}
@@ -98,11 +98,56 @@ does not.`,
 	f.StringVar(&verify, "verify", "", "URL of a continuous backup; read and verify all of it")
 	f.BoolVar(&attach, "attach", false, "this directory was moved: it goes on with the continuous backup that it wrote last")
 	f.BoolVar(&detach, "detach", false, "this directory forgets its continuous backup, and whether it was replaced")
-	f.StringVar(&server, "server", "", "same as --endpoint")
+	f.StringVar(&c.server, "server", "", "same as --endpoint")
 	c.readOnlyFlag(cmd)
-	c.remoteFlags(cmd)
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Admin, alone: func() bool { return list != "" || verify != "" || attach || detach },
+		ends: func(context.Context, []string) (*clientEnd, error) { return receiveBackup(out, since) }})
+}
+
+// sendBackup sends a backup to the client for whom this process runs the command. since names an input that describes
+// the client's earlier backup; "" if there is none.
+func (c *cli) sendBackup(ctx context.Context, n *app.Node, out, since string, progress backup.Progress) error {
+	var earlier *backup.Info
+	if since != "" {
+		text, err := c.readInput(since, maxDescription)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(text, &earlier); err != nil {
+			return fmt.Errorf("description of the earlier backup: %w", err)
+		}
+	}
+	info, err := n.Backup(ctx, c.call.File(), earlier, progress)
+	if err != nil {
+		return err
+	}
+	return c.printBackup(out, info)
+}
+
+// maxDescription bounds the description of a backup, in bytes. It names all packs.
+const maxDescription = 64 << 20
+
+// receiveBackup returns the client's end of a backup: a new file, and the description of an earlier one.
+func receiveBackup(out, since string) (*clientEnd, error) {
+	inputs := named(since)
+	var description []byte
+	if since != "" {
+		earlier, err := backup.Inspect(since)
+		if err == nil {
+			description, err = json.Marshal(earlier)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	file, err := backup.Create(out)
+	if err != nil {
+		return nil, err
+	}
+	return &clientEnd{inputs: inputs, file: file, end: file.End, open: func(string) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(description)), nil
+	}}, nil
 }
 
 // attachment is the result of attachBackup and detachBackup. JSON names are stable.

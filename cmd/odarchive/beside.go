@@ -20,6 +20,9 @@ import (
 // besideOptions say how a server runs a command for clients.
 type besideOptions struct {
 	right access.Right // that a client needs; 0 if the command only reads, and what it reads is public
+	reads bool         // nothing is changed, although a right is needed: replicas run the command, and the audit does not have it
+	// rightOf returns the right that a client needs for these arguments; nil if right is all.
+	rightOf func(args []string) access.Right
 	// inputs returns the files that the command reads, in the order in which it opens them, "-" for standard input.
 	// They are sent to the server. nil means none.
 	inputs func(args []string) []string
@@ -77,20 +80,22 @@ func (c *cli) served(n *app.Node) map[string]faces.Command {
 			return
 		}
 		name := strings.Fields(cmd.CommandPath())[1:]
-		all[strings.Join(name, "-")] = faces.Command{Right: o.right, Run: func(ctx context.Context, call *faces.Call) faces.CommandResult {
-			return c.runFor(ctx, n, name, o, call)
-		}}
+		all[strings.Join(name, "-")] = faces.Command{Right: o.right, Reads: o.reads,
+			Run: func(ctx context.Context, call *faces.Call) faces.CommandResult {
+				return c.runFor(ctx, n, name, call)
+			}}
 	}
 	add(blank.root())
 	return all
 }
 
 // runFor runs a command for a client, as if its user had typed it here.
-func (c *cli) runFor(ctx context.Context, n *app.Node, name []string, o besideOptions, call *faces.Call) faces.CommandResult {
+func (c *cli) runFor(ctx context.Context, n *app.Node, name []string, call *faces.Call) faces.CommandResult {
 	s := &cli{cfg: c.cfg, log: c.log, stdout: call.Stdout(), stderr: call.Stderr(), call: &besideCall{call, n}}
 	s.stdin = &firstRead{open: func() (io.ReadCloser, error) { return call.Open("-") }}
 	cmd, _, err := s.root().Find(name)
 	s.cfg = c.cfg // defining flags has set defaults
+	o := s.besides[cmd]
 	if err == nil {
 		cmd.SetContext(ctx)
 		cmd.InheritedFlags() // makes --quiet one of its flags
@@ -102,6 +107,12 @@ func (c *cli) runFor(ctx context.Context, n *app.Node, name []string, o besideOp
 	args := call.Order.Arguments
 	if err == nil && cmd.Args != nil {
 		err = cmd.Args(cmd, args)
+	}
+	if err == nil && o.alone != nil && o.alone() { // a client must not make a server ask itself, or write where it says
+		err = usagef("with these flags, the command asks no server")
+	}
+	if err == nil && o.rightOf != nil {
+		err = call.Need(o.rightOf(args))
 	}
 	if err == nil {
 		err = cmd.RunE(cmd, args)
@@ -154,6 +165,8 @@ func ofServer() *pflag.FlagSet {
 	c.AnswersFlag(f)
 	c.WARCFlag(f)
 	c.HookFlags(f)
+	c.LogKeyFlag(f)
+	c.VouchFlags(f)
 	f.String("keep-pages", "", "")
 	return f
 }
@@ -230,6 +243,9 @@ func (c *cli) ask(r *faces.Remote, cmd *cobra.Command, args []string, o besideOp
 		}
 	} else if file.name == "-" || file.name == "" {
 		into = c.stdout
+	}
+	if o.right&^access.Read == 0 || o.reads {
+		r.Slow = nil // what only reads may take its time
 	}
 	result, err := r.RunCommand(cmd.Context(), name, order,
 		faces.Terminal{Stdout: c.stdout, Stderr: c.stderr, File: into, Progress: bars.set, Open: open})

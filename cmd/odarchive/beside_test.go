@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"odarchive/cmd/internal/faces"
 )
 
 // way is one way to reach an archive: its directory, the socket of the server that holds it, or the server's address.
@@ -280,7 +284,12 @@ func TestCommandsWithoutLimitsNeedAToken(t *testing.T) {
 		status int
 	}{
 		{[]string{"get", file}, 0}, {[]string{"schedule", file}, 0}, {[]string{"dump"}, 1}, {[]string{"quality"}, 1},
-		{[]string{"compact"}, 1}, {[]string{"check"}, 1},
+		{[]string{"compact"}, 1}, {[]string{"check"}, 1}, {[]string{"stats"}, 0}, {[]string{"orders"}, 0},
+		{[]string{"campaign", "list"}, 0},
+		{[]string{"scope", "list"}, 0}, {[]string{"scope", "deny", "host:x.example"}, 1}, {[]string{"host", "list"}, 1},
+		{[]string{"add", "http://x.example/"}, 1}, {[]string{"drop", "x.example"}, 1}, {[]string{"pause"}, 1},
+		{[]string{"update", "DROP ALL"}, 1}, {[]string{"campaign", "stop", "x"}, 1}, {[]string{"token", "list"}, 1},
+		{[]string{"audit"}, 1}, {[]string{"log", "sign"}, 1}, {[]string{"backup", "-o", filepath.Join(t.TempDir(), "b")}, 1},
 		{[]string{"load", settings}, 1}, {[]string{"harvest", "ckan", "http://x.example/"}, 1},
 		{[]string{"discover", "http://x.example/"}, 1}, {[]string{"warc", "import", settings}, 1},
 	} {
@@ -299,5 +308,23 @@ func TestCommandsWithoutLimitsNeedAToken(t *testing.T) {
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a query without a token: %s", resp.Status)
+	}
+
+	// Even with the token, a server does not write or ask where a client says, as the command does without a server.
+	into := filepath.Join(t.TempDir(), "rescued")
+	for name, flags := range map[string]string{"check": `"packs-only":["true"],"output":["` + into + `"]`,
+		"backup": `"verify":["http://127.0.0.1:1/"]`, "cite": `"all":["true"],"dir":["` + into + `"]`} {
+		remote := faces.NewRemote(address, "secret")
+		var order faces.CommandOrder
+		if err := json.Unmarshal([]byte(`{"flags":{`+flags+`}}`), &order); err != nil {
+			t.Fatal(err)
+		}
+		result, err := remote.RunCommand(t.Context(), name, order, faces.Terminal{Stdout: io.Discard, Stderr: io.Discard})
+		if err != nil || result.Status != 2 {
+			t.Errorf("%s with %s: %+v, %v; want wrong usage", name, flags, result, err)
+		}
+	}
+	if _, err := os.Stat(into); err == nil {
+		t.Error("the server has written where a client says")
 	}
 }

@@ -8,11 +8,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"text/tabwriter"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/follow/campaign"
@@ -52,33 +50,18 @@ func (c *cli) campaignList() *cobra.Command {
 		Use: "list", Short: "List campaigns", Args: exactly(),
 		Example: "  odarchive campaign list --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx := cmd.Context()
-			all, err := readCampaigns(ctx, c,
-				func(r *faces.Remote) ([]campaign.Campaign, error) { return r.Campaigns(ctx) },
-				func(s *campaign.Store) ([]campaign.Campaign, error) { return s.List(ctx) })
-			if err != nil {
-				return err
-			}
-			return c.printCampaigns(all)
+			return c.reading(cmd.Context(), func(n *app.Node) error {
+				all, err := n.Campaigns.List(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return c.printCampaigns(all)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	c.remoteFlags(cmd)
 	c.readOnlyFlag(cmd)
-	return cmd
-}
-
-// readCampaigns returns what a server says of campaigns or, without a server, what the campaigns of the archive say.
-func readCampaigns[T any](ctx context.Context, c *cli, ask func(*faces.Remote) (T, error), read func(*campaign.Store) (T, error)) (v T,
-	err error) {
-	if r := c.remote(ctx); r != nil {
-		return ask(r)
-	}
-	err = c.reading(ctx, func(n *app.Node) error {
-		v, err = read(n.Campaigns)
-		return err
-	})
-	return v, err
+	return c.beside(cmd, besideOptions{})
 }
 
 func (c *cli) printCampaigns(all []campaign.Campaign) error {
@@ -114,20 +97,18 @@ func (c *cli) campaignShow() *cobra.Command {
 		Use: "show NAME", Short: "Show a campaign: its document, its figures, its endpoints and portals", Args: exactly("NAME"),
 		Example: "  odarchive campaign show city",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			one, err := readCampaigns(ctx, c,
-				func(r *faces.Remote) (campaign.Shown, error) { return r.Campaign(ctx, args[0]) },
-				func(s *campaign.Store) (campaign.Shown, error) { return s.Show(ctx, args[0]) })
-			if err != nil {
-				return err
-			}
-			return c.printCampaign(one)
+			return c.reading(cmd.Context(), func(n *app.Node) error {
+				one, err := n.Campaigns.Show(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return c.printCampaign(one)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	c.remoteFlags(cmd)
 	c.readOnlyFlag(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{})
 }
 
 func (c *cli) printCampaign(one campaign.Shown) error {
@@ -326,13 +307,6 @@ func (c *cli) campaignOrder(name, short string,
 		Example: "  odarchive campaign " + name + " city",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			if r := c.remote(ctx); r != nil {
-				one, err := r.OrderCampaign(ctx, args[0], name)
-				if err != nil {
-					return err
-				}
-				return c.print(one, "%s: %s", one.Document.Name, strings.TrimSpace(summaryOf(one)))
-			}
 			return c.with(ctx, store.Options{}, func(n *app.Node) error {
 				one, err := do(n.Campaigns, ctx, args[0])
 				if err != nil {
@@ -343,6 +317,5 @@ func (c *cli) campaignOrder(name, short string,
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	c.remoteFlags(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Crawl})
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/cmd/internal/check"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize/english"
 	"github.com/spf13/cobra"
@@ -53,14 +53,11 @@ for this check, 2 wrong usage. A loss that an earlier repair reported is listed,
 			if repair && c.reads {
 				return usagef("--repair writes, so it cannot be combined with --read-only")
 			}
-			if r := c.remote(cmd.Context()); r != nil {
-				return c.runCheck(cmd.Context(), r, repair, deep)
-			}
+			run := func(n *app.Node) error { return c.runCheck(cmd.Context(), n, repair, deep) }
 			if repair {
-				return c.with(cmd.Context(), store.Options{},
-					func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, true, deep) })
+				return c.with(cmd.Context(), store.Options{}, run)
 			}
-			return c.reading(cmd.Context(), func(n *app.Node) error { return c.runCheck(cmd.Context(), here{n}, false, deep) })
+			return c.reading(cmd.Context(), run)
 		},
 	}
 	cmd.Flags().BoolVar(&repair, "repair", false, "repair damage; drop files that cannot be repaired, and fetch them again if possible")
@@ -70,8 +67,7 @@ for this check, 2 wrong usage. A loss that an earlier repair reported is listed,
 	cmd.Flags().StringVarP(&into, "output", "o", "", "with --packs-only: directory to write the files to")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable report")
 	c.readOnlyFlag(cmd)
-	c.remoteFlags(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Admin, alone: func() bool { return packsOnly || into != "" }})
 }
 
 // salvage prints the files in the packs, on one line or as one JSON object each, and a summary on stderr.
@@ -99,25 +95,18 @@ func (c *cli) salvage(ctx context.Context, into string) error {
 	return report.Err()
 }
 
-// checker is an archive to check: one that this process opened, or a server's.
-type checker interface {
-	Check(ctx context.Context, repair, deep bool, progress check.Progress) (check.Report, error)
-}
-
-// here is an archive that this process opened. What was found and repaired while it was opened is part of the check.
-type here struct{ node *app.Node }
-
-func (h here) Check(ctx context.Context, repair, deep bool, progress check.Progress) (check.Report, error) {
-	if deep {
-		return h.node.CheckDeep(ctx, repair, time.Time{}, progress)
-	}
-	return h.node.Check(ctx, repair, time.Time{}, progress)
-}
-
-func (c *cli) runCheck(ctx context.Context, archive checker, repair, deep bool) error {
+func (c *cli) runCheck(ctx context.Context, n *app.Node, repair, deep bool) error {
 	var shown *bar
 	var stage string
-	report, err := archive.Check(ctx, repair, deep, func(now string, done, total int64) {
+	since := time.Time{} // what was found and repaired while this process opened the archive is part of the check
+	if c.call != nil {
+		since = time.Now()
+	}
+	examine := n.Check
+	if deep {
+		examine = n.CheckDeep
+	}
+	report, err := examine(ctx, repair, since, func(now string, done, total int64) {
 		if shown == nil || now != stage {
 			if shown != nil {
 				shown.done()

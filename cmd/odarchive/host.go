@@ -8,31 +8,10 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/web/hosts"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/spf13/cobra"
 )
-
-// hostOrders are the orders about hosts, to a server or to the archive in --data.
-type hostOrders interface {
-	HostRules(ctx context.Context) ([]hosts.Listed, error)
-	ViewHost(ctx context.Context, name string) (hosts.View, error)
-	SetHosts(ctx context.Context, match string, values map[string]string) (hosts.Rule, error)
-	UnsetHosts(ctx context.Context, match string) error
-	PauseHosts(ctx context.Context, match, why string) error
-	ResumeHosts(ctx context.Context, match string) error
-	ForgetHost(ctx context.Context, name string) error
-}
-
-// localHosts are the orders to an opened archive.
-type localHosts struct{ *app.Node }
-
-func (l localHosts) HostRules(context.Context) ([]hosts.Listed, error) {
-	return l.Node.HostRules(), nil
-}
-
-func (l localHosts) ViewHost(_ context.Context, name string) (hosts.View, error) {
-	return l.Node.ViewHost(name), nil
-}
 
 func (c *cli) host() *cobra.Command {
 	cmd := &cobra.Command{
@@ -58,61 +37,52 @@ section of it. If a server holds the archive, or with --endpoint, the commands a
 	}
 	var why string
 	list := c.hostCommand("list", "List the settings of hosts", "  odarchive host list", exactly(),
-		func(ctx context.Context, o hostOrders, _ []string) error {
-			rules, err := o.HostRules(ctx)
-			if err != nil {
-				return err
-			}
+		func(_ context.Context, n *app.Node, _ []string) error {
+			rules := n.HostRules()
 			return c.printHostRules(map[string]any{"rules": rules}, rules)
 		})
 	show := c.hostCommand("show HOST", "Show what applies to a host, and why", "  odarchive host show data.example.org", exactly("host"),
-		func(ctx context.Context, o hostOrders, args []string) error {
-			v, err := o.ViewHost(ctx, args[0])
-			if err != nil {
-				return err
-			}
-			return c.printView(v)
-		})
+		func(_ context.Context, n *app.Node, args []string) error { return c.printView(n.ViewHost(args[0])) })
 	set := c.hostCommand("set MATCH NAME=VALUE...", "Set values for hosts",
 		"  odarchive host set data.example.org delay=10s parallel=2 daily=20%\n  odarchive host set data.example.org delay=", checkValues,
-		func(ctx context.Context, o hostOrders, args []string) error {
+		func(ctx context.Context, n *app.Node, args []string) error {
 			values := map[string]string{}
 			for _, arg := range args[1:] {
 				name, value, _ := strings.Cut(arg, "=")
 				values[name] = value
 			}
-			rule, err := o.SetHosts(ctx, args[0], values)
+			rule, err := n.SetHosts(ctx, args[0], values)
 			if err != nil {
 				return err
 			}
 			return c.print(rule, "%s: %s", rule.Match, strings.Join(rule.Lines(), " "))
 		})
 	unset := c.hostCommand("unset MATCH", "Remove what 'host set' and 'host pause' have set", "  odarchive host unset data.example.org",
-		exactly("match"), func(ctx context.Context, o hostOrders, args []string) error {
-			if err := o.UnsetHosts(ctx, args[0]); err != nil {
+		exactly("match"), func(ctx context.Context, n *app.Node, args []string) error {
+			if err := n.UnsetHosts(ctx, args[0]); err != nil {
 				return err
 			}
 			return c.print(map[string]string{"match": args[0]}, "nothing is set for %s", args[0])
 		})
 	pause := c.hostCommand("pause MATCH", "Stop asking hosts until 'host resume'",
 		"  odarchive host pause data.example.org --why \"maintenance until Monday\"", exactly("match"),
-		func(ctx context.Context, o hostOrders, args []string) error {
-			if err := o.PauseHosts(ctx, args[0], why); err != nil {
+		func(ctx context.Context, n *app.Node, args []string) error {
+			if err := n.PauseHosts(ctx, args[0], why); err != nil {
 				return err
 			}
 			return c.print(map[string]string{"match": args[0], "state": "paused"}, "%s is paused", args[0])
 		})
 	pause.Flags().StringVar(&why, "why", "", "reason, for people")
 	resume := c.hostCommand("resume MATCH", "End 'host pause'", "  odarchive host resume data.example.org", exactly("match"),
-		func(ctx context.Context, o hostOrders, args []string) error {
-			if err := o.ResumeHosts(ctx, args[0]); err != nil {
+		func(ctx context.Context, n *app.Node, args []string) error {
+			if err := n.ResumeHosts(ctx, args[0]); err != nil {
 				return err
 			}
 			return c.print(map[string]string{"match": args[0], "state": "asked"}, "%s is asked again", args[0])
 		})
 	forget := c.hostCommand("forget HOST", "Forget a host's back-off, robots.txt, answer times and today's requests; its files stay",
-		"  odarchive host forget data.example.org", exactly("host"), func(ctx context.Context, o hostOrders, args []string) error {
-			if err := o.ForgetHost(ctx, args[0]); err != nil {
+		"  odarchive host forget data.example.org", exactly("host"), func(ctx context.Context, n *app.Node, args []string) error {
+			if err := n.ForgetHost(ctx, args[0]); err != nil {
 				return err
 			}
 			return c.print(map[string]string{"host": args[0]}, "%s is as if it had never been asked", args[0])
@@ -147,26 +117,22 @@ func checkValues(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// hostCommand returns a command about hosts. do carries it out, here or in the server.
+// hostCommand returns a command about hosts, which do carries out.
 func (c *cli) hostCommand(use, short, example string, args cobra.PositionalArgs,
-	do func(context.Context, hostOrders, []string) error) *cobra.Command {
+	do func(context.Context, *app.Node, []string) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: example, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			if r := c.remote(ctx); r != nil {
-				return do(ctx, r.HostSettings(), args)
-			}
+			ctx, f := cmd.Context(), func(n *app.Node) error { return do(cmd.Context(), n, args) }
 			if use == "list" {
-				return c.reading(ctx, func(n *app.Node) error { return do(ctx, localHosts{n}, args) })
+				return c.reading(ctx, f)
 			}
-			return c.with(ctx, store.Options{}, func(n *app.Node) error { return do(ctx, localHosts{n}, args) })
+			return c.with(ctx, store.Options{}, f)
 		},
 	}
-	c.remoteFlags(cmd)
 	c.cfg.SecretsFlag(cmd.Flags())
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Crawl, reads: use == "list" || strings.HasPrefix(use, "show")})
 }
 
 // printHostRules prints rules, a line each.

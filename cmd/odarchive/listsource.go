@@ -16,14 +16,14 @@ type listSource struct {
 	size   int64    // -1 if unknown
 }
 
-// openList opens a list: "-" is stdin. The caller closes it.
-func openList(name string, stdin io.Reader, twice bool) (*listSource, error) {
-	l := &listSource{Reader: stdin, size: -1}
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
+// openList opens a list: "-" is standard input. The caller closes it.
+func (c *cli) openList(name string, twice bool) (*listSource, error) {
+	in, err := c.openInput(name)
+	if err != nil {
+		return nil, err
+	}
+	l := &listSource{Reader: in, size: -1}
+	if f, isFile := in.(*os.File); isFile {
 		info, err := f.Stat()
 		if err == nil && info.IsDir() {
 			err = fmt.Errorf("%s is a directory", name)

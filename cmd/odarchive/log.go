@@ -11,6 +11,7 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/transparency"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/spf13/cobra"
 )
@@ -112,13 +113,6 @@ Exit status: 0 signed, 1 not signed: there is no key, or the log does not contin
   odarchive log sign --endpoint http://localhost:8080/ --token "$SECRET"`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if r := c.remote(cmd.Context()); r != nil {
-				signed, err := r.SignLog(cmd.Context())
-				if err != nil {
-					return err
-				}
-				return c.writeBytes(out, signed.Note)
-			}
 			return c.with(cmd.Context(), store.Options{}, func(n *app.Node) error {
 				signed, err := signAndAsk(cmd.Context(), n)
 				if len(signed.Note) == 0 {
@@ -132,8 +126,7 @@ Exit status: 0 signed, 1 not signed: there is no key, or the log does not contin
 	c.cfg.LogKeyFlag(cmd.Flags())
 	c.cfg.VouchFlags(cmd.Flags())
 	c.cfg.FetchFlags(cmd.Flags())
-	c.remoteFlags(cmd)
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Admin})
 }
 
 func (c *cli) logPublish() *cobra.Command {

@@ -53,7 +53,7 @@ Exit status: 0 stamped, 1 not stamped.`,
 	c.cfg.TSAFlags(f)
 	c.cfg.FetchFlags(f)
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
-	return c.beside(cmd, besideOptions{right: access.Admin, inputs: func([]string) []string {
+	return c.beside(cmd, besideOptions{right: access.Admin, settings: []string{"tsa", "tsa-roots"}, inputs: func([]string) []string {
 		if !f.Changed("tsa-roots") {
 			return nil
 		}

@@ -3,8 +3,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 )
@@ -28,19 +26,11 @@ const maxTargetLine = 8 << 10
 // eachLine calls f with the lines of a file, n at a time, without empty ones and those that begin with #. "-" is
 // standard input.
 func (c *cli) eachLine(name string, n int, f func([]string) error) error {
-	in := c.stdin
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		in = file
+	in, err := c.openInput(name)
+	if err != nil {
+		return err
 	}
-	return eachLine(in, n, f)
-}
-
-func eachLine(in io.Reader, n int, f func([]string) error) error {
+	defer in.Close()
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxTargetLine)
 	var part []string

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/queue/frontier"
 	"odarchive/sparqlapi/answer"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -32,6 +32,11 @@ type orderFlags struct {
 	why      string
 	score    float64
 	dryRun   bool
+	whole    func(context.Context) error // carries the order out for the whole crawl, without targets; nil if it needs some
+}
+
+func (o *orderFlags) targetless(args []string) bool {
+	return len(args)+len(o.patterns) == 0 && o.file == ""
 }
 
 // orderCommand returns the command of an order, with the flags that all orders have.
@@ -42,11 +47,13 @@ func (c *cli) orderCommand(o *orderFlags, cmd *cobra.Command, done string) *cobr
 	}
 	flags.StringVar(&o.file, "file", "", "file with further arguments, one a line, - for standard input")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "change nothing: print how many URLs there are, and the first of them")
-	c.remoteFlags(cmd)
 	flags.BoolVar(&c.json, "json", false, "machine-readable output")
 	cmd.Args = func(cmd *cobra.Command, args []string) error { return o.check(cmd, args) }
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		order := faces.Order{Why: o.why, DryRun: o.dryRun}
+		if o.targetless(args) {
+			return o.whole(cmd.Context())
+		}
+		order := frontier.Order{Kind: o.kind, Why: o.why, DryRun: o.dryRun}
 		if math.IsNaN(o.score) || math.IsInf(o.score, 0) {
 			return usagef("--score %v: expected a number such as 2.5", o.score)
 		}
@@ -55,13 +62,19 @@ func (c *cli) orderCommand(o *orderFlags, cmd *cobra.Command, done string) *cobr
 		}
 		return c.order(cmd.Context(), o, order, args, done)
 	}
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Crawl, inputs: func([]string) []string { return named(o.file) }})
 }
 
 // check checks that there are targets, and that one of the arguments at least is sound.
 func (o *orderFlags) check(cmd *cobra.Command, args []string) error {
 	all := o.withPatterns(args)
-	if len(all) == 0 && o.file == "" {
+	if o.targetless(args) && o.whole != nil {
+		if o.dryRun {
+			return usagef("--dry-run is for URLs, hosts and patterns")
+		}
+		return nil
+	}
+	if o.targetless(args) {
 		what := "URL, host or --pattern"
 		if o.kind == frontier.OrderInject {
 			what = "URL"
@@ -173,19 +186,17 @@ type ordered struct {
 	Bad    []answer.Bad `json:"bad,omitempty"`
 }
 
-// Targets are sent to a server, or carried out, in parts of orderPart. At most maxReported of those that are unknown or
-// malformed are named.
+// Targets are carried out in parts of orderPart. At most maxReported of those that are unknown or malformed are named.
 const (
-	orderPart   = 5000 // lines of maxTargetLine bytes: what a request may hold
+	orderPart   = 5000
 	maxReported = 1000
 )
 
-// order sends an order to a running server, or carries it out in the archive in --data. Unknown and malformed targets
-// are an error, after the others have been handled.
-func (c *cli) order(ctx context.Context, o *orderFlags, order faces.Order, args []string, what string) error {
+// order carries out an order. Unknown and malformed targets are an error, after the others have been handled.
+func (c *cli) order(ctx context.Context, o *orderFlags, order frontier.Order, args []string, what string) error {
 	done := ordered{Ordered: frontier.Ordered{Unknown: []string{}}, DryRun: o.dryRun}
 	unknown, bad, first := 0, 0, 0
-	part := func(do func([]string) (frontier.Ordered, error), targets []string) error {
+	part := func(n *app.Node, targets []string) error {
 		good, malformed := o.sound(targets, first)
 		first += len(targets)
 		bad += len(malformed)
@@ -193,30 +204,17 @@ func (c *cli) order(ctx context.Context, o *orderFlags, order faces.Order, args 
 		if len(good) == 0 {
 			return nil
 		}
-		did, err := do(good)
+		order.Targets = good
+		did, err := n.Intake.Order(ctx, order)
 		done.URLs += did.URLs
 		unknown += len(did.Unknown)
 		done.Unknown = append(done.Unknown, did.Unknown[:min(len(did.Unknown), maxReported-len(done.Unknown))]...)
 		done.First = append(done.First, did.First[:min(len(did.First), frontier.MaxFirst-len(done.First))]...)
 		return err
 	}
-	all := func(do func([]string) (frontier.Ordered, error)) error {
-		return c.eachPart(o, args, func(targets []string) error { return part(do, targets) })
-	}
-	var err error
-	if r := c.remote(ctx); r != nil {
-		err = all(func(targets []string) (frontier.Ordered, error) {
-			order.Targets = targets
-			return r.Order(ctx, "/crawl/"+o.kind, order)
-		})
-	} else {
-		err = c.with(ctx, store.Options{Create: o.kind == frontier.OrderInject && !o.dryRun}, func(n *app.Node) error {
-			return all(func(targets []string) (frontier.Ordered, error) {
-				return n.Intake.Order(ctx,
-					frontier.Order{Kind: o.kind, Targets: targets, Why: order.Why, Score: order.Score, DryRun: order.DryRun})
-			})
-		})
-	}
+	err := c.with(ctx, store.Options{Create: o.kind == frontier.OrderInject && !o.dryRun}, func(n *app.Node) error {
+		return c.eachPart(o, args, func(targets []string) error { return part(n, targets) })
+	})
 	if err != nil {
 		if done.URLs > 0 {
 			err = fmt.Errorf("%w; before that, %s %s", err, english.Plural(done.URLs, "URL", ""), what)
@@ -273,13 +271,6 @@ order that was not carried out to its end says so. The last thousand are kept.`,
   odarchive orders --limit 100 --json`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if r := c.remote(cmd.Context()); r != nil {
-				notes, err := r.Orders(cmd.Context(), limit)
-				if err != nil {
-					return err
-				}
-				return c.printNotes(notes)
-			}
 			return c.reading(cmd.Context(), func(n *app.Node) error {
 				notes, err := n.Intake.Orders(limit)
 				if err != nil {
@@ -290,10 +281,9 @@ order that was not carried out to its end says so. The last thousand are kept.`,
 		},
 	}
 	number(cmd.Flags(), &limit, "limit", 1, 1000, "how many")
-	c.remoteFlags(cmd)
 	c.readOnlyFlag(cmd)
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	return cmd
+	return c.beside(cmd, besideOptions{})
 }
 
 func (c *cli) printNotes(notes []frontier.Note) error {

@@ -44,44 +44,22 @@ a server holds the archive, or with --endpoint, the command asks that server. Ou
 
 // holdCommand returns a command that concerns the whole crawl if it has no targets.
 func (c *cli) holdCommand(o *orderFlags, cmd *cobra.Command, done string) *cobra.Command {
-	cmd = c.orderCommand(o, cmd, done)
-	check, run := cmd.Args, cmd.RunE
-	whole := func(args []string) bool { return len(args)+len(o.patterns) == 0 && o.file == "" }
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if whole(args) {
-			if o.dryRun {
-				return usagef("--dry-run is for URLs, hosts and patterns")
-			}
-			return nil
-		}
-		return check(cmd, args)
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if whole(args) {
-			return c.hold(cmd.Context(), o.kind == frontier.OrderPause, o.why)
-		}
-		return run(cmd, args)
-	}
-	return cmd
+	o.whole = func(ctx context.Context) error { return c.hold(ctx, o.kind == frontier.OrderPause, o.why) }
+	return c.orderCommand(o, cmd, done)
 }
 
-// hold pauses or resumes the crawl of a running server, or of the archive in --data, and prints why it stands still.
+// hold pauses or resumes the crawl, and prints why it stands still.
 func (c *cli) hold(ctx context.Context, pause bool, why string) error {
 	var held string
-	var err error
-	if r := c.remote(ctx); r != nil {
-		held, err = r.Hold(ctx, pause, why)
-	} else {
-		err = c.with(ctx, store.Options{}, func(n *app.Node) error {
-			if pause {
-				err = n.Intake.Pause(ctx, why)
-			} else {
-				err = n.Intake.Resume(ctx)
-			}
-			held = n.Intake.Held()
-			return err
-		})
-	}
+	err := c.with(ctx, store.Options{}, func(n *app.Node) (err error) {
+		if pause {
+			err = n.Intake.Pause(ctx, why)
+		} else {
+			err = n.Intake.Resume(ctx)
+		}
+		held = n.Intake.Held()
+		return err
+	})
 	if err != nil {
 		return err
 	}

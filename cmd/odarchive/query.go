@@ -14,7 +14,6 @@ import (
 	"odarchive/sparqlapi/files"
 	"odarchive/sparqlapi/operate/access"
 	"odarchive/triplestore/rdfio"
-	"odarchive/triplestore/sparql"
 	"odarchive/triplestore/sparql/results"
 
 	"github.com/dustin/go-humanize/english"
@@ -44,6 +43,22 @@ func (c *cli) text(what string, args []string, file string) (string, error) {
 // dashes returns the arguments that stand for standard input.
 func dashes(args []string) []string {
 	return slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg != "-" })
+}
+
+// textInput returns what text reads.
+func textInput(args []string, file string) []string {
+	if len(args) == 0 {
+		return named(file)
+	}
+	return dashes(args)
+}
+
+// named returns a list of a file, an empty one for "".
+func named(file string) []string {
+	if file == "" {
+		return nil
+	}
+	return []string{file}
 }
 
 func (c *cli) query() *cobra.Command {
@@ -90,12 +105,7 @@ func (c *cli) query() *cobra.Command {
 	fl.BoolVar(&explain, "explain", false, "show how the query was answered, with rows and times")
 	c.readOnlyFlag(cmd)
 	return c.beside(cmd, besideOptions{right: access.Read, alone: func() bool { return remote.Address != "" },
-		inputs: func(args []string) []string {
-			if file != "" && len(args) == 0 {
-				return []string{file}
-			}
-			return dashes(args)
-		}})
+		inputs: func(args []string) []string { return textInput(args, file) }})
 }
 
 func queryFormat(name string) (faces.QueryFormat, error) {
@@ -127,24 +137,18 @@ func (c *cli) update() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if r := c.remote(cmd.Context()); r != nil {
-				return c.printUpdated(r.Update(cmd.Context(), text))
-			}
-			return c.with(cmd.Context(), store.Options{Create: true},
-				func(n *app.Node) error { return c.printUpdated(n.Update(cmd.Context(), text)) })
+			return c.with(cmd.Context(), store.Options{Create: true}, func(n *app.Node) error {
+				done, err := n.Update(cmd.Context(), text)
+				if err != nil {
+					return err
+				}
+				return c.print(done, "%d inserted, %d deleted", done.Inserted, done.Deleted)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&file, "file", "", "file with the update")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	c.remoteFlags(cmd)
-	return cmd
-}
-
-func (c *cli) printUpdated(done sparql.Updated, err error) error {
-	if err != nil {
-		return err
-	}
-	return c.print(done, "%d inserted, %d deleted", done.Inserted, done.Deleted)
+	return c.beside(cmd, besideOptions{right: access.Update, inputs: func(args []string) []string { return textInput(args, file) }})
 }
 
 func (c *cli) zip() *cobra.Command {

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/queue/scope"
+	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize"
 	"github.com/dustin/go-humanize/english"
@@ -77,9 +77,13 @@ are archived already stay; they are not visited any more.
 	f.StringArrayVar(&c.cfg.Fetch.ScopeAllow, "scope-allow", nil, "rule of the settings (repeatable)")
 	f.StringArrayVar(&c.cfg.Fetch.ScopeDeny, "scope-deny", nil, "rule of the settings (repeatable)")
 	f.StringArrayVar(&c.cfg.Fetch.NeverKeep, "never-keep", nil, "rule of the settings (repeatable)")
-	c.remoteFlags(cmd)
 	f.BoolVar(&c.json, "json", false, "machine-readable output")
-	return cmd
+	return c.beside(cmd, besideOptions{inputs: func([]string) []string { return named(o.file) }, rightOf: func(args []string) access.Right {
+		if changesScope(args[0]) {
+			return access.Crawl
+		}
+		return 0
+	}})
 }
 
 func (o *scopeFlags) check(args []string) error {
@@ -135,12 +139,7 @@ func parseScopeRules(what string, texts []string) (rules []*scope.Rule, err erro
 }
 
 func (c *cli) runScope(ctx context.Context, o *scopeFlags, what string, args []string) error {
-	remote := c.remote(ctx)
-	switch what {
-	case "allow", "deny", "remove":
-		if remote != nil {
-			return c.changeScope(o, what, args, func(texts []string) (int, error) { return remote.ChangeScope(ctx, what, texts, o.why) })
-		}
+	if changesScope(what) {
 		return c.with(ctx, store.Options{Create: what != "remove"}, func(n *app.Node) error {
 			return c.changeScope(o, what, args, func(texts []string) (int, error) {
 				rules, err := parseScopeRules(what, texts)
@@ -150,61 +149,46 @@ func (c *cli) runScope(ctx context.Context, o *scopeFlags, what string, args []s
 				return n.Scope.Change(ctx, what != "remove", o.why, rules...)
 			})
 		})
-	case "list":
-		return c.askScope(ctx, remote, func(r *faces.Remote, n *app.Node) error {
-			if n == nil {
-				list, next, err := r.ScopeRules(ctx, "", o.limit)
-				return cmp.Or(err, c.printRules(list, next))
-			}
-			list, next, err := n.Scope.List("", o.limit)
-			return cmp.Or(err, c.printRules(list, next))
-		})
-	case "refused":
-		return c.askScope(ctx, remote, func(r *faces.Remote, n *app.Node) error {
-			if n == nil {
-				list, err := r.ScopeRefusals(ctx)
-				return cmp.Or(err, c.printRefusals(list))
-			}
-			return c.printRefusals(n.Scope.Refusals())
-		})
 	}
-	return c.askScope(ctx, remote, func(r *faces.Remote, n *app.Node) error {
-		var out []string
-		for _, url := range args {
-			q, err := o.question(url)
+	return c.reading(ctx, func(n *app.Node) error {
+		switch what {
+		case "list":
+			list, next, err := n.Scope.List("", o.limit)
 			if err != nil {
 				return err
 			}
-			why := ""
-			if n == nil {
-				why, err = r.TestScope(ctx, url, o.area, o.typ, o.size)
-			} else {
-				why = n.Scope.Test(q)
-			}
-			if err == nil {
-				err = c.print(map[string]any{"url": url, "inScope": why == "", "why": why}, "%s: %s", printable(url),
-					cmp.Or(why, "in scope"))
-			}
-			if err != nil {
-				return err
-			}
-			if why != "" {
-				out = append(out, url)
-			}
+			return c.printRules(list, next)
+		case "refused":
+			return c.printRefusals(n.Scope.Refusals())
 		}
-		if len(out) > 0 {
-			return fmt.Errorf("%s out of scope", english.Plural(len(out), "URL is", "URLs are"))
-		}
-		return nil
+		return c.testScope(n, o, args)
 	})
 }
 
-// askScope asks a server, or the archive in --data.
-func (c *cli) askScope(ctx context.Context, remote *faces.Remote, f func(*faces.Remote, *app.Node) error) error {
-	if remote != nil {
-		return f(remote, nil)
+// changesScope reports whether a command below scope changes rules.
+func changesScope(what string) bool { return what == "allow" || what == "deny" || what == "remove" }
+
+// testScope prints whether URLs may be fetched. The error says that one may not.
+func (c *cli) testScope(n *app.Node, o *scopeFlags, urls []string) error {
+	out := 0
+	for _, url := range urls {
+		q, err := o.question(url)
+		if err != nil {
+			return err
+		}
+		why := n.Scope.Test(q)
+		if err := c.print(map[string]any{"url": url, "inScope": why == "", "why": why}, "%s: %s", printable(url),
+			cmp.Or(why, "in scope")); err != nil {
+			return err
+		}
+		if why != "" {
+			out++
+		}
 	}
-	return c.reading(ctx, func(n *app.Node) error { return f(nil, n) })
+	if out > 0 {
+		return fmt.Errorf("%s out of scope", english.Plural(out, "URL is", "URLs are"))
+	}
+	return nil
 }
 
 // changeScope changes rules in parts, and prints how many.

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -98,7 +101,9 @@ func signUntilKilled(t *testing.T, data string, n int, delay time.Duration) (sig
 	killed := make(chan struct{})
 	for {
 		ctx, cancel := context.WithTimeout(t.Context(), signTime)
-		c, err := remote.SignLog(ctx)
+		var note bytes.Buffer
+		result, err := remote.RunCommand(ctx, "log sign", faces.CommandOrder{}, faces.Terminal{File: &note, Stderr: io.Discard})
+		err = cmp.Or(err, errorOf(result))
 		late := ctx.Err() != nil
 		cancel()
 		select {
@@ -110,7 +115,7 @@ func signUntilKilled(t *testing.T, data string, n int, delay time.Duration) (sig
 		case late:
 			t.Fatalf("the server has not answered within %s", signTime)
 		case err == nil:
-			signed = append(signed, c.Note)
+			signed = append(signed, note.Bytes())
 		case time.Since(begun) > 2*signTime:
 			t.Fatalf("the server signs nothing: %v", err)
 		default:

@@ -20,26 +20,21 @@ func (c *cli) stats() *cobra.Command {
 		Example: "  odarchive stats\n  odarchive stats --json | jq .versions",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if r := c.remote(cmd.Context()); r != nil {
-				return c.showStats(r.Figures(cmd.Context()))
-			}
-			return c.reading(cmd.Context(), func(n *app.Node) error { return c.showStats(n.Figures(cmd.Context())) })
+			return c.reading(cmd.Context(), func(n *app.Node) error {
+				f, err := n.Figures(cmd.Context())
+				switch {
+				case err != nil:
+					return err
+				case c.json:
+					return c.print(f, "")
+				}
+				return c.statsTable(f)
+			})
 		},
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	c.readOnlyFlag(cmd)
-	c.remoteFlags(cmd)
-	return cmd
-}
-
-func (c *cli) showStats(f faces.Figures, err error) error {
-	if err != nil {
-		return err
-	}
-	if c.json {
-		return c.print(f, "")
-	}
-	return c.statsTable(f)
+	return c.beside(cmd, besideOptions{})
 }
 
 func (c *cli) statsTable(s faces.Figures) error {

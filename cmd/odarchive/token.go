@@ -140,8 +140,8 @@ func (c *cli) printNewToken(name string, rights access.Right, end *time.Time, ra
 
 func (c *cli) tokenList() *cobra.Command {
 	return c.tokenCommand("list", "List the tokens: names, rights, ends, last use since the server's start", "  odarchive token list",
-		exactly(), func(ctx context.Context, k access.Keeper, _ []string) error {
-			list, err := k.ListTokens(ctx)
+		exactly(), func(ctx context.Context, n *app.Node, _ []string) error {
+			list, err := n.ListTokens(ctx)
 			if err != nil {
 				return err
 			}
@@ -152,8 +152,8 @@ func (c *cli) tokenList() *cobra.Command {
 func (c *cli) tokenRevoke() *cobra.Command {
 	return c.tokenCommand("revoke NAME", "Make the tokens with a name invalid for ever, at once",
 		"  odarchive token revoke portal-team\n  odarchive token revoke portal-team --endpoint https://archive.example.org/ --token-file "+
-			"admin.token", exactly("name"), func(ctx context.Context, k access.Keeper, args []string) error {
-			list, err := k.RevokeToken(ctx, args[0])
+			"admin.token", exactly("name"), func(ctx context.Context, n *app.Node, args []string) error {
+			list, err := n.RevokeToken(ctx, args[0])
 			if err != nil {
 				return err
 			}
@@ -164,25 +164,21 @@ func (c *cli) tokenRevoke() *cobra.Command {
 		})
 }
 
-// tokenCommand returns a command about tokens. do carries it out, here or in the server.
+// tokenCommand returns a command about tokens, which do carries out.
 func (c *cli) tokenCommand(use, short, example string, args cobra.PositionalArgs,
-	do func(context.Context, access.Keeper, []string) error) *cobra.Command {
+	do func(context.Context, *app.Node, []string) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: use, Short: short, Example: example, Args: args,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
-			if r := c.remote(ctx); r != nil {
-				return do(ctx, r, args)
-			}
+			ctx, f := cmd.Context(), func(n *app.Node) error { return do(cmd.Context(), n, args) }
 			if use == "list" {
-				return c.reading(ctx, func(n *app.Node) error { return do(ctx, n, args) })
+				return c.reading(ctx, f)
 			}
-			return c.with(ctx, store.Options{}, func(n *app.Node) error { return do(ctx, n, args) })
+			return c.with(ctx, store.Options{}, f)
 		},
 	}
-	c.remoteFlags(cmd)
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
-	return cmd
+	return c.beside(cmd, besideOptions{right: access.Admin, reads: use == "list"})
 }
 
 func (c *cli) printTokens(list []access.Listed) error {

@@ -17,6 +17,7 @@ type Act struct {
 	log   *AuditLog
 	line  AuditLine
 	body  *beginning
+	said  string
 	begun bool
 }
 
@@ -64,12 +65,19 @@ func BeginAct(ctx context.Context, who string) error {
 	return p
 }
 
+// NoteAct sets the text of what a request says to do, for one whose body is not such a text alone.
+func NoteAct(ctx context.Context, text string) {
+	if a, ok := ctx.Value(actKey{}).(*Act); ok {
+		a.said = Redact(strings.ToValidUTF8(text[:min(len(text), auditMaxBody)], ""))
+	}
+}
+
 // End records the status of the answer; 0 if there was none.
 func (a *Act) End(status int) error {
 	if a == nil || !a.begun {
 		return nil
 	}
-	end := AuditLine{Of: a.line.N, Status: status}
+	end := AuditLine{Of: a.line.N, Status: status, Body: a.said}
 	if a.body != nil {
 		end.Body = a.body.text()
 	}

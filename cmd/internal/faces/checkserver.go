@@ -3,8 +3,8 @@ package faces
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
-	"sync"
 	"time"
 
 	"odarchive/cmd/internal/check"
@@ -30,9 +30,8 @@ type checkLine struct {
 // progressEvery is the shortest time between two lines of progress.
 const progressEvery = 200 * time.Millisecond
 
-// checkHandler answers POST /check with a stream of checkLines. Only one check runs at a time.
+// checkHandler answers POST /check with a stream of checkLines.
 func (a *Faces) checkHandler() http.Handler {
-	var running sync.Mutex
 	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		var order checkOrder
 		if r.ContentLength != 0 {
@@ -44,17 +43,13 @@ func (a *Faces) checkHandler() http.Handler {
 		if order.Repair && a.store.DB.ReadOnly() {
 			return problem.New(http.StatusForbidden, "The archive is open for reading only", a.store.ReadOnlyReason)
 		}
-		if !running.TryLock() {
-			return &problem.Error{Status: http.StatusConflict, Title: "A check is running already", RetryAfter: time.Minute}
-		}
-		defer running.Unlock()
 		ctx, release := answer.LastingClient(r.Context())
 		defer release()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		w.Header().Set("Content-Type", "application/x-ndjson")
 		lines := json.NewEncoder(w)
 		send := func(line checkLine) {
+			w.Header().Set("Content-Type", "application/x-ndjson")
 			if lines.Encode(line) != nil || http.NewResponseController(w).Flush() != nil {
 				cancel() // the client has left
 			}
@@ -70,6 +65,9 @@ func (a *Faces) checkHandler() http.Handler {
 				send(checkLine{Stage: stage, Done: done, Total: total})
 			}
 		})
+		if errors.Is(err, errChecking) {
+			return &problem.Error{Status: http.StatusConflict, Title: "A check is running already", RetryAfter: time.Minute}
+		}
 		if err != nil {
 			a.store.Log.Error("check failed", "error", err)
 			send(checkLine{Error: err.Error()})

@@ -21,6 +21,8 @@ type Terminal struct {
 	File           io.Writer // of --output
 	Progress       func(CommandProgress)
 	Open           func(name string) (io.ReadCloser, error) // opens an input
+
+	said func() bool // is called when the command says something; may be nil
 }
 
 // patience is how long a client that was interrupted waits for the end of the command that it has stopped.
@@ -64,6 +66,10 @@ func (r *Remote) RunCommand(ctx context.Context, name string, o CommandOrder, t 
 		}
 	})
 	defer stopWatching()
+	if r.Slow != nil {
+		t.said = time.AfterFunc(slowAfter, r.Slow).Stop
+		defer t.said()
+	}
 	in, err := r.stream(talk, path, body)
 	if err == nil {
 		defer in.Close()
@@ -116,6 +122,9 @@ func (t Terminal) follow(in io.Reader) (result CommandResult, err error) {
 				return result, err
 			}
 			return result, errBroken
+		}
+		if kind != frameAlive && t.said != nil {
+			t.said()
 		}
 		switch kind {
 		case frameStdout:

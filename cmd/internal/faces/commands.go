@@ -26,6 +26,8 @@ import (
 type Command struct {
 	// Right is what a client needs; 0 for commands that only read, and read what is public.
 	Right access.Right
+	// Reads says that the command changes nothing, although it needs a right.
+	Reads bool
 	// Run runs the command and writes its output to the call. The result has no Error if the status is 0.
 	Run func(ctx context.Context, call *Call) CommandResult
 }
@@ -59,18 +61,23 @@ func (c *commands) Run(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		return problem.Newf(http.StatusNotFound, "No such command", "this server runs no command %q for clients", name)
 	}
-	if c.faces.Replica != nil && command.Right&^access.Read != 0 && name != "backup" && name != "check" {
-		return c.faces.refuseWrite(r)
-	}
-	if command.Right != 0 {
-		err := c.guard.Check(r, command.Right)
-		if err == nil && command.Right != access.Read {
+	need := func(right access.Right) error {
+		changes := right&^access.Read != 0 && !command.Reads
+		if c.faces.Replica != nil && changes && name != "backup" && name != "check" {
+			return c.faces.refuseWrite(r)
+		}
+		var err error
+		if right != 0 {
+			err = c.guard.Check(r, right)
+		}
+		if err == nil && changes {
 			err = operate.BeginAct(r.Context(), "")
 		}
-		if err != nil {
-			w.Header().Set("Connection", "close") // or net/http would read the body before it answers
-			return err
-		}
+		return err
+	}
+	if err := need(command.Right); err != nil {
+		w.Header().Set("Connection", "close") // or net/http would read the body before it answers
+		return err
 	}
 	anybody := c.guard.Check(r, access.Read) != nil
 	body := bufio.NewReaderSize(r.Body, maxFrame)
@@ -78,6 +85,13 @@ func (c *commands) Run(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return problem.Wrap(http.StatusBadRequest, "Not a command", err)
 	}
+	said := order
+	said.ID = ""
+	text, err := json.Marshal(said)
+	if err != nil {
+		return err
+	}
+	operate.NoteAct(r.Context(), string(text))
 	ctx, stop := context.WithCancel(r.Context())
 	defer stop()
 	leave, err := c.enter(order.ID, anybody, stop)
@@ -96,7 +110,7 @@ func (c *commands) Run(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // for nginx
 	out := &commandOutput{frames: frameWriter{bufio.NewWriterSize(w, maxFrame+5)}, flush: rc.Flush, broken: stop}
-	call := &Call{Order: order, in: &inputs{frames: &frameReader{r: body}, names: order.Inputs}, out: out}
+	call := &Call{Order: order, Need: need, in: &inputs{frames: &frameReader{r: body}, names: order.Inputs}, out: out}
 	call.in.finish()
 	ended := out.keepAlive()
 	result := c.run(ctx, name, command, call)
@@ -193,6 +207,9 @@ func readOrder(body *bufio.Reader) (o CommandOrder, err error) {
 // Call is a command that runs for a client.
 type Call struct {
 	Order CommandOrder
+	// Need returns nil if the client has a right, and has the audit record that it is used. Commands call it whose
+	// rights depend on what they are asked.
+	Need func(access.Right) error
 
 	in  *inputs
 	out *commandOutput

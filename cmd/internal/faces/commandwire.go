@@ -33,7 +33,7 @@ const maxOrder = 64 << 20
 
 // CommandOrder is a command line without what concerns the client alone.
 type CommandOrder struct {
-	ID        string              `json:"id"` // chosen by the client, to stop the command: at random, at least 22 characters
+	ID        string              `json:"id,omitempty"` // chosen by the client, to stop the command: at random, at least 22 characters
 	Arguments []string            `json:"arguments,omitempty"`
 	Flags     map[string][]string `json:"flags,omitempty"`  // those that were given; lists have several values
 	Inputs    []string            `json:"inputs,omitempty"` // names of what follows, in the order in which the command opens it

@@ -3,8 +3,6 @@ package faces
 import (
 	"context"
 	"errors"
-	"io"
-	"net/http"
 
 	"odarchive/crawler/archive/transparency"
 	"odarchive/crawler/catalog"
@@ -45,19 +43,4 @@ func (a *Faces) cosign(ctx context.Context, note []byte) (added int, err error) 
 		return 0, err
 	}
 	return transparency.AddCosignatures(ctx, a.store.DB, note, keys)
-}
-
-// SignLog makes the server sign its transparency log as it is now.
-func (r *Remote) SignLog(ctx context.Context) (c transparency.Checkpoint, err error) {
-	in, err := r.do(ctx, http.MethodPost, "/log/sign", "", nil)
-	if err != nil {
-		return c, err
-	}
-	defer in.Close()
-	if c.Note, err = io.ReadAll(io.LimitReader(in, 64<<10)); err != nil {
-		return c, err
-	}
-	_, tree, err := transparency.ParseNote(c.Note)
-	c.Size = tree.N
-	return c, err
 }

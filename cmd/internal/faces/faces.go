@@ -49,6 +49,7 @@ type Faces struct {
 	audit     *operate.AuditLog // of Handler
 	tokens    *access.Tokens
 	revoking  sync.Mutex // of one token at a time
+	checking  sync.Mutex // of one check at a time
 	places    *access.Places
 	space     space                             // measured for the page of operation
 	proxies   atomic.Pointer[sparqlapi.Proxies] // that are trusted
@@ -152,12 +153,21 @@ func (a *Faces) openAudit() (err error) {
 
 // CheckDeep does what Check does, and also reads what is only in a bucket.
 func (a *Faces) CheckDeep(ctx context.Context, repair bool, since time.Time, progress check.Progress) (check.Report, error) {
-	c := check.Checker{Store: a.store, Frontier: a.crawl.Frontier, Deep: true}
-	return c.Check(ctx, repair, since, progress)
+	return a.examine(ctx, check.Checker{Store: a.store, Frontier: a.crawl.Frontier, Deep: true}, repair, since, progress)
 }
 
 // Check checks the archive (package check).
 func (a *Faces) Check(ctx context.Context, repair bool, since time.Time, progress check.Progress) (check.Report, error) {
-	c := check.Checker{Store: a.store, Frontier: a.crawl.Frontier}
+	return a.examine(ctx, check.Checker{Store: a.store, Frontier: a.crawl.Frontier}, repair, since, progress)
+}
+
+// errChecking is the error of a check while another one runs.
+var errChecking = errors.New("a check is running already")
+
+func (a *Faces) examine(ctx context.Context, c check.Checker, repair bool, since time.Time, progress check.Progress) (check.Report, error) {
+	if !a.checking.TryLock() {
+		return check.Report{}, errChecking
+	}
+	defer a.checking.Unlock()
 	return c.Check(ctx, repair, since, progress)
 }

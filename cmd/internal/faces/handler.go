@@ -3,6 +3,7 @@ package faces
 import (
 	"context"
 	"html/template"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/copies/backup"
 	"odarchive/crawler/copies/vault"
 	"odarchive/crawler/inspect/diff"
 	"odarchive/ns"
@@ -133,7 +135,10 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Access:     &access.API{Keeper: a},
 		Control: &operate.ControlAPI{Crawl: a.crawl.Intake, Progress: a.crawl.Pipeline, Settings: a.crawl,
 			CampaignStore: a.crawl.Campaigns, Scope: a.crawl.Scope, HarvestTable: a.crawl, Withdrawals: a.crawl, Retained: a.crawl,
-			Now: a.store.Clock, Backup: a.Backup, Log: a.store.Log},
+			Now: a.store.Clock, Log: a.store.Log, Backup: func(ctx context.Context, w io.Writer, since *backup.Info) error {
+				_, err := a.Backup(ctx, w, since, nil)
+				return err
+			}},
 		REST:       rest.New(read, a.crawl.Intake, a.store.Mint),
 		LinkedData: described,
 		UI:         pages,

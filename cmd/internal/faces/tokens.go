@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
 	"time"
 
 	"odarchive/sparqlapi/operate/access"
@@ -84,20 +82,4 @@ func (a *Faces) RevokeToken(ctx context.Context, name string) ([]access.Listed, 
 	}
 	a.tokens.Revoke(digests...)
 	return a.tokens.List(a.store.Clock()), nil
-}
-
-const tokensPath = "/api/v1/tokens"
-
-// ListTokens is Faces.ListTokens.
-func (r *Remote) ListTokens(ctx context.Context) ([]access.Listed, error) {
-	var list struct{ Tokens []access.Listed }
-	err := r.answer(ctx, http.MethodGet, tokensPath, "", nil, &list)
-	return list.Tokens, err
-}
-
-// RevokeToken is Faces.RevokeToken.
-func (r *Remote) RevokeToken(ctx context.Context, name string) ([]access.Listed, error) {
-	var list struct{ Tokens []access.Listed }
-	err := r.answer(ctx, http.MethodDelete, tokensPath+"/"+url.PathEscape(name), "", nil, &list)
-	return list.Tokens, err
 }

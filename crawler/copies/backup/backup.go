@@ -222,43 +222,56 @@ func (c *counter) Write(p []byte) (int, error) {
 // ToFile writes a backup to a new file. sincePath is the backup that it continues; "" makes a full one. The error is
 // ErrExists if the file exists.
 func ToFile(ctx context.Context, src Source, path, sincePath string, p Progress) (info Info, err error) {
-	if _, err := os.Lstat(path); err == nil {
-		return info, fmt.Errorf("backup: %w: %s", ErrExists, path)
+	f, err := Create(path)
+	if err != nil {
+		return info, err
 	}
 	var since *Info
 	if sincePath != "" {
-		base, err := Inspect(sincePath)
-		if err != nil {
-			return info, err
+		var base Info
+		if base, err = Inspect(sincePath); err != nil {
+			return info, f.End(err)
 		}
 		since = &base
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*.partial")
-	if err != nil {
-		return info, fmt.Errorf("backup: %w", err)
+	info, err = Write(ctx, src, f, since, p)
+	return info, f.End(err)
+}
+
+// File is a backup that is being written. Only its owner may read it: it is the whole archive, also where reading that
+// needs a token. Its part has a name of its own, so that two commands with the same name write two files.
+type File struct {
+	*os.File
+	name string
+}
+
+// Create makes a file for a backup. The error is ErrExists if there is one of that name.
+func Create(name string) (*File, error) {
+	if _, err := os.Lstat(name); err == nil {
+		return nil, fmt.Errorf("backup: %w: %s", ErrExists, name)
 	}
-	defer func() {
-		if err != nil {
-			f.Close()
-			os.Remove(f.Name())
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.partial")
+	if err != nil {
+		return nil, fmt.Errorf("backup: %w", err)
+	}
+	return &File{f, name}, nil
+}
+
+// End makes the file durable and gives it its name, or removes it if err is not nil.
+func (f *File) End(err error) error {
+	if err != nil {
+		return errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	err = errors.Join(f.Sync(), f.Close())
+	if err == nil {
+		if err = os.Rename(f.Name(), f.name); err == nil {
+			err = syncDir(filepath.Dir(f.name))
 		}
-	}()
-	if info, err = Write(ctx, src, f, since, p); err != nil {
-		return info, err
-	}
-	if err = f.Sync(); err == nil {
-		err = f.Close()
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
 	}
 	if err != nil {
-		return info, fmt.Errorf("backup: %w", err)
+		return fmt.Errorf("backup: %w", err)
 	}
-	return info, nil
+	return nil
 }
 
 // Inspect returns the description of a complete backup, without reading all of it.
