@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"odarchive/crawler/inspect/budget"
 )
 
 // ReadRows profiles a table whose rows do not come from delimited text, such as a sheet or records. next returns one
@@ -44,6 +46,7 @@ func readRows(ctx context.Context, name string, header []string, next func() ([]
 	t := newTable(header)
 	t.each, t.begin, t.name, t.records = o.Each, o.Begin, name, records
 	var cells [][]byte
+	memory := budget.New("a row", budget.Row)
 	add := func(row []string) error {
 		if !records && blank(row) {
 			if p.Blank++; p.Blank&4095 == 0 { // a small file may say that it has any number of them
@@ -52,7 +55,11 @@ func readRows(ctx context.Context, name string, header []string, next func() ([]
 			return nil
 		}
 		cells = cells[:0]
+		memory.Reset() // one text may be in any number of cells
 		for _, c := range row {
+			if err := memory.Spend(1, uint64(len(c))); err != nil {
+				return err
+			}
 			cells = append(cells, []byte(c))
 		}
 		t.addRow(cells)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"odarchive/crawler/inspect/budget"
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/source"
 )
@@ -17,7 +18,7 @@ import (
 // Limits of a page.
 const (
 	htmlBytes = 32 << 20
-	htmlCells = 2_000_000 // of all tables
+	htmlCells = 2_000_000 // of all tables, without those that others span
 )
 
 // htmlTables profiles the tables of a page that contain data: at least two rows of two cells. A table in a cell of
@@ -28,6 +29,7 @@ func htmlTables(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 	z.SetMaxBuf(1 << 20)
 	var found []*csvprofile.Profile
 	var open []*htmlTable
+	memory := budget.New("the tables of a page", budget.Table)
 	cells := 0
 	for n := 0; ; n++ {
 		if n&4095 == 0 && ctx.Err() != nil {
@@ -57,7 +59,7 @@ func htmlTables(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 			switch a := atom.Lookup(tag); a {
 			case atom.Table:
 				if len(open) < 32 {
-					open = append(open, &htmlTable{layout: isLayout(z, more)})
+					open = append(open, &htmlTable{layout: isLayout(z, more), memory: memory})
 				}
 			case atom.Tr:
 				if top != nil {
@@ -143,7 +145,9 @@ type htmlTable struct {
 	above     bool       // the open cell continues the one above
 	allHeads  bool       // the cells of the row are headers
 	layout    bool       // it arranges the page
+	cut       bool       // the memory is spent: cells are missing
 	spanned   []downward // cells of rows above that span the next rows, by column
+	memory    *budget.Budget
 }
 
 // downward is a cell that spans rows.
@@ -152,9 +156,26 @@ type downward struct {
 	rows int // that are left
 }
 
+// add appends a cell to the last row, if there is memory for it. What a cell spans costs as much as a cell.
+func (t *htmlTable) add(text string) {
+	if t.cut = t.cut || t.memory.Spend(1, htmlCell) != nil; !t.cut {
+		last := len(t.rows) - 1
+		t.rows[last] = append(t.rows[last], text)
+	}
+}
+
+// htmlCell and htmlRow are what a cell and a row take, without their texts.
+const (
+	htmlCell = 16
+	htmlRow  = 40
+)
+
 func (t *htmlTable) row() {
 	t.end()
 	t.cover()
+	if t.cut = t.cut || t.memory.Spend(1, htmlRow) != nil; t.cut {
+		return
+	}
 	t.rows = append(t.rows, nil)
 	t.heads = append(t.heads, 0)
 }
@@ -163,6 +184,9 @@ func (t *htmlTable) cell(head bool, span, down int) {
 	t.end()
 	if len(t.rows) == 0 {
 		t.row()
+	}
+	if t.cut {
+		return
 	}
 	if head {
 		t.heads[len(t.heads)-1]++
@@ -194,7 +218,7 @@ func (t *htmlTable) end() {
 			text = ""
 		}
 		if len(t.rows[last]) < 4096 {
-			t.rows[last] = append(t.rows[last], text)
+			t.add(text)
 		}
 	}
 }
@@ -202,10 +226,10 @@ func (t *htmlTable) end() {
 // cover appends the cells of rows above that span the last row, up to the next free column.
 func (t *htmlTable) cover() {
 	last := len(t.rows) - 1
-	for last >= 0 && len(t.rows[last]) < len(t.spanned) && t.spanned[len(t.rows[last])].rows > 0 {
+	for !t.cut && last >= 0 && len(t.rows[last]) < len(t.spanned) && t.spanned[len(t.rows[last])].rows > 0 {
 		d := &t.spanned[len(t.rows[last])]
 		d.rows--
-		t.rows[last] = append(t.rows[last], d.text)
+		t.add(d.text)
 	}
 }
 
@@ -263,6 +287,10 @@ func keep(ctx context.Context, found []*csvprofile.Profile, t *htmlTable, o Opti
 	}, o.Reading(len(found)))
 	if err != nil || !source.Worthwhile(p) || len(p.Columns) < 2 {
 		return found
+	}
+	if t.cut {
+		p.Truncated = true
+		p.Note("its cells take more memory than is allowed: the last ones are missing")
 	}
 	return append(found, p)
 }

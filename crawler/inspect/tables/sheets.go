@@ -12,6 +12,7 @@ import (
 
 	"github.com/xuri/excelize/v2"
 
+	"odarchive/crawler/inspect/budget"
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/source"
 )
@@ -105,6 +106,7 @@ func ods(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error
 	dec := xml.NewDecoder(io.LimitReader(content, o.MaxUnpack))
 	dec.Strict = false
 	var found []*csvprofile.Profile
+	repeats := budget.New("a sheet that repeats its cells", budget.Repeats)
 	for len(found) < o.MaxTables {
 		tok, err := dec.RawToken()
 		if errors.Is(err, io.EOF) {
@@ -117,7 +119,7 @@ func ods(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error
 		if !ok || start.Name.Local != "table" || start.Name.Space != "table" {
 			continue
 		}
-		sheet := &odsSheet{dec: dec}
+		sheet := &odsSheet{dec: dec, repeats: repeats}
 		var whole bool
 		if found, whole, err = source.Sheet(ctx, attr(start, "name"), sheet.next, found, o); err != nil || !whole {
 			return found, err
@@ -132,6 +134,8 @@ type odsSheet struct {
 	row    []string
 	repeat int
 	done   bool
+
+	repeats *budget.Budget // cells that are repetitions, over all sheets; once it is spent, repeated ones are there once
 }
 
 // maxRepeat is the maximum number of copies of a repeated row or cell. More are only padding.
@@ -159,7 +163,9 @@ func (s *odsSheet) next() ([]string, error) {
 				return nil, err
 			}
 			if n, _ := strconv.Atoi(attr(t, "number-rows-repeated")); n > 1 && len(s.row) > 0 {
-				s.repeat = min(n, maxRepeat) - 1
+				if n = min(n, maxRepeat) - 1; s.repeats.Spend(uint64(n), uint64(len(s.row))) == nil {
+					s.repeat = n
+				}
 			}
 			return s.row, nil
 		}
@@ -211,7 +217,9 @@ func (s *odsSheet) cells() ([]string, error) {
 				depth = 0
 				n := 1
 				if r, err := strconv.Atoi(attr(cell, "number-columns-repeated")); err == nil && r > 1 {
-					n = min(r, maxRepeat)
+					if r = min(r, maxRepeat); s.repeats.Spend(uint64(r-1), 1) == nil {
+						n = r
+					}
 				}
 				v := odsValue(cell, strings.TrimSpace(text.String()))
 				if v == "" {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"strconv"
 
+	"odarchive/crawler/inspect/budget"
 	"odarchive/crawler/inspect/csvprofile"
 )
 
@@ -72,6 +73,7 @@ type textScan struct {
 	at     []string // local names of the open elements
 	tables []*htmlTable
 	cells  int
+	memory *budget.Budget
 	mute   int // depth of the element whose text does not count, 0 if there is none
 }
 
@@ -91,7 +93,7 @@ func (s *textScan) inside(local string) bool {
 	return false
 }
 
-func (s *textScan) open() { s.tables = append(s.tables, &htmlTable{}) }
+func (s *textScan) open() { s.tables = append(s.tables, &htmlTable{memory: s.memory}) }
 
 func (s *textScan) row(head bool) {
 	if t := s.top(); t != nil {
@@ -147,7 +149,7 @@ func textTables(ctx context.Context, in Input, o Options, part string, start fun
 		return nil, fmt.Errorf("%w: it has no %s", ErrFormat, part)
 	}
 	defer f.Close()
-	s := &textScan{dec: xml.NewDecoder(io.LimitReader(f, o.MaxUnpack))}
+	s := &textScan{dec: xml.NewDecoder(io.LimitReader(f, o.MaxUnpack)), memory: budget.New("the tables of a document", budget.Table)}
 	s.dec.Strict = false
 	s.dec.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	var found []*csvprofile.Profile

@@ -5,9 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-
-	"github.com/richardlehane/mscfb"
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/source"
@@ -75,20 +72,15 @@ func xlsSheets(ctx context.Context, stream []byte, o Options) ([]*csvprofile.Pro
 
 // workbookStream returns the stream of records in the OLE container.
 func workbookStream(in Input, o Options) ([]byte, error) {
-	doc, err := mscfb.New(io.NewSectionReader(in.Body, 0, in.Size))
+	file, err := openCFB(in.Body, in.Size)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
+		return nil, err
 	}
-	for entry, err := doc.Next(); err == nil; entry, err = doc.Next() {
-		if entry.Name == "Workbook" || entry.Name == "Book" {
-			stream, err := io.ReadAll(io.LimitReader(entry, o.MaxBytes))
-			if err != nil && len(stream) == 0 {
-				return nil, fmt.Errorf("%w: %v", ErrFormat, err)
-			}
-			return stream, nil
-		}
+	entry, ok := file.find("Workbook", "Book")
+	if !ok {
+		return nil, fmt.Errorf("%w: no workbook in it", ErrFormat)
 	}
-	return nil, fmt.Errorf("%w: no workbook in it", ErrFormat)
+	return file.read(entry, o.MaxBytes), nil
 }
 
 // xlsWorkbook is what the sheets of a workbook share.

@@ -10,7 +10,6 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"github.com/bodgit/sevenzip"
 	"github.com/nwaples/rardecode/v2"
 
 	"odarchive/triplestore/compression"
@@ -40,14 +39,14 @@ func (w *walker) zip(r io.ReaderAt, size int64, prefix string, depth int) error 
 			if f.Flags&1 != 0 {
 				return nil, ErrEncrypted
 			}
-			if err := w.budget.foresee(name, m.Size); err != nil {
+			if err := w.output.foresee(name, m.Size, 0); err != nil {
 				return io.NopCloser(failing{err}), nil // as if its bytes had exceeded them
 			}
 			rc, err := f.Open()
 			if err != nil {
 				return nil, err
 			}
-			return &counted{Reader: rc, b: w.budget, close: rc.Close}, nil
+			return &counted{Reader: rc, b: w.output, close: rc.Close}, nil
 		}
 		if err := w.member(prefix, name, m); err != nil {
 			return err
@@ -114,54 +113,12 @@ func (w *walker) tar(r io.Reader, prefix string, depth int) error {
 			name = decodeNames([]string{name})[0]
 		}
 		m := Member{Size: h.Size, Modified: h.ModTime, Depth: depth, Open: func() (io.ReadCloser, error) {
-			return &counted{Reader: t, b: w.budget}, nil
+			return &counted{Reader: t, b: w.output}, nil
 		}}
 		if err := w.member(prefix, name, m); err != nil {
 			return err
 		}
 	}
-}
-
-func (w *walker) sevenzip(r io.ReaderAt, size int64, prefix string, depth int) error {
-	z, err := sevenzip.NewReader(r, size)
-	if err != nil {
-		return fmt.Errorf("7z: %w", locked(err))
-	}
-	for _, f := range z.File {
-		if f.FileInfo().IsDir() || !f.Mode().IsRegular() {
-			continue
-		}
-		m := Member{Size: int64(min(f.UncompressedSize, 1<<62)), Modified: f.Modified, Depth: depth, Open: func() (io.ReadCloser, error) {
-			rc, err := f.Open()
-			if err != nil {
-				return nil, locked(err)
-			}
-			return &counted{Reader: unlocking{rc}, b: w.budget, close: rc.Close}, nil
-		}}
-		if err := w.member(prefix, f.Name, m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// locked returns ErrEncrypted for an error of bytes that were decrypted without their password, else err.
-func locked(err error) error {
-	if enc := (*sevenzip.ReadError)(nil); errors.As(err, &enc) && enc.Encrypted {
-		return ErrEncrypted
-	}
-	return err
-}
-
-// unlocking is a reader of a member that may be encrypted: only its bytes show that the password is not "".
-type unlocking struct{ io.Reader }
-
-func (u unlocking) Read(p []byte) (int, error) {
-	n, err := u.Reader.Read(p)
-	if err != nil {
-		err = locked(err)
-	}
-	return n, err
 }
 
 func (w *walker) rar(r io.ReaderAt, size int64, prefix string, depth int) error {
@@ -188,7 +145,7 @@ func (w *walker) rar(r io.ReaderAt, size int64, prefix string, depth int) error 
 			if h.Encrypted || h.HeaderEncrypted {
 				return nil, ErrEncrypted
 			}
-			return &counted{Reader: z, b: w.budget}, nil
+			return &counted{Reader: z, b: w.output}, nil
 		}}
 		if err := w.member(prefix, h.Name, m); err != nil {
 			return err

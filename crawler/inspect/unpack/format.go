@@ -117,7 +117,7 @@ func strippedName(name string) string {
 }
 
 // decompress opens one compressed stream. name and modified are what the stream says about its content.
-func decompress(f format, src io.Reader, b *budget) (rc io.ReadCloser, name string, modified time.Time, err error) {
+func decompress(f format, src io.Reader, b *output) (rc io.ReadCloser, name string, modified time.Time, err error) {
 	s, err := compression.Open(src, f, compression.Options{MaxWindow: maxDictionary})
 	if err != nil {
 		return nil, "", time.Time{}, classified(err)

@@ -86,7 +86,7 @@ func Walk(ctx context.Context, r io.ReaderAt, size int64, mediaType string, l Li
 // walk is Walk. If only is not "", it is the path of the one member of interest.
 func walk(ctx context.Context, r io.ReaderAt, size int64, mediaType string, l Limits, only string, fn func(Member) error) error {
 	l = l.withDefaults()
-	w := &walker{ctx: ctx, limits: l, only: only, fn: fn, budget: &budget{ctx: ctx, input: size, limits: l}, names: map[string]bool{}}
+	w := &walker{ctx: ctx, limits: l, only: only, fn: fn, output: &output{ctx: ctx, input: size, limits: l}, names: map[string]bool{}}
 	f := sniff(r, size)
 	if f == none {
 		f = formatOf(mediaType)
@@ -133,7 +133,7 @@ type walker struct {
 	limits Limits
 	only   string // path of the one member of interest, "" for all
 	fn     func(Member) error
-	budget *budget
+	output *output
 	names  map[string]bool
 	count  int
 }
@@ -171,7 +171,7 @@ func recovered(err *error) {
 // compressed walks a compressed file, which contains one file or a tar.
 func (w *walker) compressed(f format, r io.ReaderAt, size int64, prefix, name string, depth int) error {
 	open := func() (io.ReadCloser, string, time.Time, error) {
-		return decompress(f, io.NewSectionReader(r, 0, size), w.budget)
+		return decompress(f, io.NewSectionReader(r, 0, size), w.output)
 	}
 	body, inner, modified, err := open()
 	if err != nil {

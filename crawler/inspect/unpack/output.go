@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// budget limits the output of all decoders of a walk. It is not safe for concurrent use.
-type budget struct {
+// output limits the output of all decoders of a walk. It is not safe for concurrent use.
+type output struct {
 	ctx    context.Context
 	limits Limits
 	input  int64 // size of the file
@@ -18,7 +18,7 @@ type budget struct {
 const freeBytes = 64 << 20
 
 // spend counts n more bytes.
-func (b *budget) spend(n int) error {
+func (b *output) spend(n int) error {
 	b.made += int64(n)
 	if b.made > b.limits.MaxTotal || b.made > freeBytes && b.made/b.limits.MaxRatio > b.input {
 		return fmt.Errorf("%w: %d bytes from %d", ErrBomb, b.made, b.input)
@@ -27,8 +27,10 @@ func (b *budget) spend(n int) error {
 }
 
 // foresee returns ErrBomb if a member of a size that the archive states would exceed the limits, so that nobody unpacks
-// gigabytes to find that out. A stated size may be wrong; spend counts what there is.
-func (b *budget) foresee(path string, size int64) error {
+// gigabytes to find that out. A stated size may be wrong; spend counts what there is. skipped are the bytes that are
+// unpacked in front of it, which count as output.
+func (b *output) foresee(path string, size, skipped int64) error {
+	b.made += min(skipped, 1<<62-b.made)
 	all := b.made + min(size, 1<<62-b.made)
 	if size > b.limits.MaxMember || all > b.limits.MaxTotal || all > freeBytes && all/b.limits.MaxRatio > b.input {
 		return fmt.Errorf("%w: %s has %d bytes", ErrBomb, path, size)
@@ -36,10 +38,10 @@ func (b *budget) foresee(path string, size int64) error {
 	return nil
 }
 
-// counted is a decoder whose output counts against the budget.
+// counted is a decoder whose output counts against the limits.
 type counted struct {
 	io.Reader
-	b     *budget
+	b     *output
 	close func() error
 }
 
