@@ -1,8 +1,8 @@
-// Package budget limits the memory that a file can demand: by counts and lengths that it states, and by one text that it
-// uses in many places.
+// Package budget limits the memory that a file can demand: by counts and lengths that it states, and by one text that
+// it uses in many places.
 //
-// A reader spends from a Budget before it allocates, or before it passes a count or a length to a decoder of others, which
-// would allocate it unseen. All readers of files share this type and the limits below.
+// A reader spends from a Budget before it allocates, or before it passes a count or a length to a decoder of others,
+// which would allocate it unseen. All readers of files share this type and the limits below.
 package budget
 
 import (

@@ -15,8 +15,8 @@ const (
 	cfbSmall      = 4096 // streams below this size are small ones
 )
 
-// cfb is a compound file (OLE). What is read of it is bounded by its size: its counts are not used, and no chain has more
-// sectors than the file.
+// cfb is a compound file (OLE). What is read of it is bounded by its size: its counts are not used, and no chain has
+// more sectors than the file.
 type cfb struct {
 	body  io.ReaderAt
 	size  int64

@@ -19,10 +19,10 @@ import (
 // 18.3.1.73), and some more for files that are not exact.
 const maxRowCells = 20_000
 
-// checkRows refuses workbooks with a row of more than maxRowCells cells, or of more than budget.Row bytes, before a decoder
-// reads them. excelize returns a row whole, with a copy of a shared string for each cell that names it, and takes rows
-// whose numbers do not rise for one: 10 kB of them took gigabytes, and the time of a visit could not end it. Which parts
-// are sheets is for the decoder to say, so all are looked at.
+// checkRows refuses workbooks with a row of more than maxRowCells cells, or of more than budget.Row bytes, before a
+// decoder reads them. excelize returns a row whole, with a copy of a shared string for each cell that names it, and
+// takes rows whose numbers do not rise for one: 10 kB of them took gigabytes, and the time of a visit could not end it.
+// Which parts are sheets is for the decoder to say, so all are looked at.
 func checkRows(ctx context.Context, z *zip.Reader, max int64) error {
 	shared, err := sharedLengths(ctx, z, max)
 	if err != nil {

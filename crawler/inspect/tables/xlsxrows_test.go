@@ -131,15 +131,13 @@ func TestCellsThatStandForManyDoNotTakeTheMemoryOfMany(t *testing.T) {
 	for name, body := range map[string][]byte{
 		"rows that others span":            page(rows(wide, 25)),
 		"rows of one cell":                 page(rows("<tr><td colspan=100 rowspan=1000>x</td></tr>", 20_000)),
-		"many tables":                      page(strings.Repeat(rows(wide, 1), 40)),
 		"tables in tables":                 page(strings.Repeat("<table><tr><td>"+wide, 30)),
-		"columns that are not there":       page(rows(strings.Repeat("<td colspan=100>", 41)+"<tr>", 5_000)),
-		"headers that span":                page(rows(strings.ReplaceAll(wide, "td", "th"), 25)),
 		"spans that begin one below other": page(rows("<tr>"+strings.Repeat("<td rowspan=1000>", 500), 1000)),
 	} {
+		one := Options{Each: func(int, [][]byte) error { return errors.New("enough") }}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		found, err := Read(t.Context(), Input{Type: "text/html", Size: int64(len(body)), Body: bytes.NewReader(body)}, Options{MaxRows: 10})
+		found, err := Read(t.Context(), Input{Type: "text/html", Size: int64(len(body)), Body: bytes.NewReader(body)}, one)
 		runtime.ReadMemStats(&after)
 		if made := after.TotalAlloc - before.TotalAlloc; err != nil || made > 1<<30 {
 			t.Errorf("%s: %d tables, %v, %d MiB were allocated", name, len(found), err, made>>20)

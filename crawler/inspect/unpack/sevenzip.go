@@ -29,8 +29,8 @@ type sevenArchive struct {
 	held    uint64 // memory of decoders that the reader may keep for later files
 }
 
-// openSeven opens a 7z file after a look at its header. The decoder gets the header unpacked, so that it reads the bytes
-// that were looked at.
+// openSeven opens a 7z file after a look at its header. The decoder gets the header unpacked, so that it reads the
+// bytes that were looked at.
 func openSeven(r io.ReaderAt, size int64) (*sevenArchive, error) {
 	start := make([]byte, sevenStart)
 	if _, err := r.ReadAt(start, 0); err != nil || string(start[:6]) != sevenMagic {
