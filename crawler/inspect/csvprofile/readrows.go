@@ -72,6 +72,9 @@ func readRows(ctx context.Context, name string, header []string, next func() ([]
 		return t.err
 	}
 	for _, row := range ahead {
+		if o.MaxRows > 0 && t.rows >= o.MaxRows {
+			break
+		}
 		if err := add(row); err != nil {
 			return nil, fmt.Errorf("csvprofile: %w", err)
 		}

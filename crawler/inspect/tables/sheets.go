@@ -19,8 +19,8 @@ import (
 
 // xlsx reads the sheets of an Office Open XML workbook, row by row.
 func xlsx(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
-	if in.Size > o.MaxBytes {
-		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)
+	if err := in.Within(o.MaxBytes); err != nil {
+		return nil, err
 	}
 	z, err := checkZip(in, o)
 	if err != nil {
@@ -81,12 +81,12 @@ func checkZip(in Input, o Options) (*zip.Reader, error) {
 		return nil, fmt.Errorf("%w: %v", ErrFormat, err)
 	}
 	if len(z.File) > maxParts {
-		return nil, fmt.Errorf("%d parts, at most %d are read", len(z.File), maxParts)
+		return nil, source.Limit(fmt.Sprintf("%d parts, at most %d are read", len(z.File), maxParts))
 	}
 	total := uint64(0)
 	for _, f := range z.File {
 		if total += f.UncompressedSize64; total > uint64(o.MaxUnpack) {
-			return nil, fmt.Errorf("unpacks to more than %d bytes", o.MaxUnpack)
+			return nil, source.Limit(fmt.Sprintf("unpacks to more than %d bytes", o.MaxUnpack))
 		}
 	}
 	return z, nil
@@ -246,8 +246,11 @@ func odsValue(cell xml.StartElement, text string) string {
 			return v
 		}
 	case "date":
-		if v := attr(cell, "date-value"); v != "" {
-			return strings.TrimSuffix(v, "T00:00:00")
+		if v := strings.TrimSuffix(attr(cell, "date-value"), "T00:00:00"); v != "" {
+			if strings.Contains(text, ":") && !strings.Contains(v, "T") { // midnight in a column of times
+				v += "T00:00:00"
+			}
+			return v
 		}
 	case "boolean":
 		if v := attr(cell, "boolean-value"); v != "" {

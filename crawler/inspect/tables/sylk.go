@@ -62,8 +62,8 @@ func (g *grid) profile(ctx context.Context, o Options) ([]*csvprofile.Profile, e
 // sylk reads a sheet in Microsoft's symbolic links: records of fields, of which C has a cell, F formats, P number
 // formats.
 func sylk(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
-	if in.Size > o.MaxBytes {
-		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)
+	if err := in.Within(o.MaxBytes); err != nil {
+		return nil, err
 	}
 	r := bufio.NewReader(in.Text())
 	g := &grid{}
@@ -147,8 +147,8 @@ func sylkValue(value string, book *xlsWorkbook, style uint16) string {
 // dif reads a sheet in the data interchange format: a header, and then two lines for each cell. Its tuples are rows, as
 // all programs but the first have them.
 func dif(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
-	if in.Size > o.MaxBytes {
-		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)
+	if err := in.Within(o.MaxBytes); err != nil {
+		return nil, err
 	}
 	r := bufio.NewReader(in.Text())
 	next := func() (string, error) {

@@ -9,6 +9,7 @@ package tables
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"odarchive/crawler/inspect/csvprofile"
@@ -34,56 +35,56 @@ type (
 	Options = source.Options
 )
 
+// Readers returns the reader of each media type whose tables are read. A format is a line here or in its family, and a
+// sample of the conformance suite.
+func Readers() source.Readers {
+	all := source.Readers{
+		"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet":    xlsx,
+		"application/vnd.ms-excel.sheet.macroenabled.12":                       xlsx,
+		"application/vnd.openxmlformats-officedocument.spreadsheetml.template": xlsx,
+		"application/vnd.ms-excel.sheet.binary.macroenabled.12":                xlsb,
+		"application/vnd.ms-excel":                                             xlsBook,
+		"application/vnd.oasis.opendocument.spreadsheet":                       ods,
+		"application/vnd.oasis.opendocument.spreadsheet-template":              ods,
+		"application/json":         jsonArrays,
+		"application/geo+json":     jsonArrays,
+		"application/x-ndjson":     jsonLines,
+		"application/geo+json-seq": jsonLines,
+		"application/xml":          xmlRecords,
+		"text/xml":                 xmlRecords,
+		"application/rss+xml":      xmlRecords,
+		"application/atom+xml":     xmlRecords,
+		"application/gml+xml":      gml,
+		"text/html":                htmlTables,
+		"application/xhtml+xml":    htmlTables,
+		"application/vnd.openxmlformats-officedocument.wordprocessingml.document": wordTables,
+		"application/vnd.openxmlformats-officedocument.wordprocessingml.template": wordTables,
+		"application/vnd.ms-word.document.macroenabled.12":                        wordTables,
+		"application/vnd.ms-word.template.macroenabled.12":                        wordTables,
+		"application/vnd.oasis.opendocument.text":                                 openTables,
+		"application/vnd.oasis.opendocument.text-template":                        openTables,
+		"application/x-ipynb+json":                                                notebook,
+		"application/x-sylk":                                                      sylk,
+		"application/x-dif":                                                       dif,
+	}
+	for _, family := range []source.Readers{
+		columnar.Readers(),
+		geo.Readers(),
+		sqlite.Readers(),
+		cubes.Readers(),
+		statistical.Readers(),
+		arrays.Readers(),
+		entries.Readers(),
+	} {
+		maps.Copy(all, family)
+	}
+	return all
+}
+
 // readerOf returns the reader for a media type, nil if there is none.
 func readerOf(mediaType string) source.Reader {
 	t, _, _ := strings.Cut(strings.ToLower(mediaType), ";")
-	switch t = strings.TrimSpace(t); t {
-	case "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "application/vnd.ms-excel.sheet.macroenabled.12",
-		"application/vnd.openxmlformats-officedocument.spreadsheetml.template":
-		return xlsx
-	case "application/vnd.ms-excel.sheet.binary.macroenabled.12":
-		return xlsb
-	case "application/vnd.ms-excel":
-		return xlsBook
-	case "application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.spreadsheet-template":
-		return ods
-	case "application/json", "application/geo+json":
-		return jsonArrays
-	case "application/x-ndjson", "application/geo+json-seq":
-		return jsonLines
-	case "application/xml", "text/xml", "application/rss+xml", "application/atom+xml":
-		return xmlRecords
-	case "application/gml+xml":
-		return gml
-	case "text/html", "application/xhtml+xml":
-		return htmlTables
-	case "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-		"application/vnd.openxmlformats-officedocument.wordprocessingml.template",
-		"application/vnd.ms-word.document.macroenabled.12", "application/vnd.ms-word.template.macroenabled.12":
-		return wordTables
-	case "application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.text-template":
-		return openTables
-	case "application/x-ipynb+json":
-		return notebook
-	case "application/x-sylk":
-		return sylk
-	case "application/x-dif":
-		return dif
-	}
-	for _, family := range []func(mediaType string) source.Reader{
-		columnar.Reader,
-		geo.Reader,
-		sqlite.Reader,
-		cubes.Reader,
-		statistical.Reader,
-		arrays.Reader,
-		entries.Reader,
-	} {
-		if r := family(t); r != nil {
-			return r
-		}
-	}
-	return nil
+	return Readers()[strings.TrimSpace(t)]
 }
 
 // Known reports whether Read finds tables in files of a media type.
@@ -96,13 +97,7 @@ func Read(ctx context.Context, in Input, o Options) (found []*csvprofile.Profile
 	if read == nil {
 		return nil, fmt.Errorf("tables: %s: %w", in.Type, ErrFormat)
 	}
-	defer func() {
-		if x := recover(); x != nil {
-			err = fmt.Errorf("tables: %s: %w: the decoder failed: %v", in.Type, ErrFormat, x)
-		}
-	}()
-	found, err = read(ctx, in, o.WithDefaults())
-	if err != nil {
+	if found, err = read.Read(ctx, in, o); err != nil {
 		return found, fmt.Errorf("tables: %w", err)
 	}
 	return found, nil

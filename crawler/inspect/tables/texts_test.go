@@ -3,11 +3,11 @@ package tables
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
+
+	"odarchive/crawler/inspect/tables/source/sourcetest"
 )
 
 // package1 returns a zip with one member.
@@ -31,26 +31,16 @@ func package1(t testing.TB, name, text string) []byte {
 // shownTables returns the tables of a file as text.
 func shownTables(t testing.TB, mediaType string, raw []byte) string {
 	t.Helper()
-	in := Input{Type: mediaType, Size: int64(len(raw)), Body: bytes.NewReader(raw)}
-	found, err := Read(t.Context(), in, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := make([]string, len(found))
-	_, err = Read(t.Context(), in, Options{Each: func(table int, cells [][]byte) error {
-		rows[table] += string(bytes.Join(cells, []byte("|"))) + "\n"
-		return nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	text := ""
-	for i, p := range found {
+	for _, table := range sourcetest.Read(t, readerOf(mediaType), sourcetest.Input(mediaType, raw)) {
 		var names []string
-		for _, c := range p.Columns {
+		for _, c := range table.Columns {
 			names = append(names, c.Name)
 		}
-		text += p.Name + ": " + strings.Join(names, "|") + "\n" + rows[i]
+		text += table.Name + ": " + strings.Join(names, "|") + "\n"
+		for _, line := range table.Lines() {
+			text += line + "\n"
+		}
 	}
 	return text
 }
@@ -109,28 +99,8 @@ func TestNotebooks(t *testing.T) {
 	}
 }
 
-func TestDamagedTexts(t *testing.T) {
+func TestTextsThatAreEmptyOrNestedAreErrors(t *testing.T) {
 	t.Parallel()
-	for mediaType, raw := range map[string][]byte{
-		docx: package1(t, "word/document.xml", docxText), odt: package1(t, "content.xml", odtText), "text/html": []byte(htmlText),
-		"application/x-ipynb+json": []byte(notebookText),
-	} {
-		try := func(what string, raw []byte) {
-			_, err := Read(context.WithoutCancel(t.Context()), Input{Type: mediaType, Size: int64(len(raw)), Body: bytes.NewReader(raw)},
-				Options{})
-			if err != nil && !errors.Is(err, ErrFormat) {
-				t.Errorf("%s %s: %v", mediaType, what, err)
-			}
-		}
-		for i := range 40 {
-			try(fmt.Sprint("cut ", i), raw[:len(raw)*i/40])
-		}
-		for i := range 200 {
-			b := bytes.Clone(raw)
-			b[i*len(b)/200] ^= 1 << (i % 8)
-			try(fmt.Sprint("flipped ", i), b)
-		}
-	}
 	deep := strings.Repeat("<w:tbl><w:tr><w:tc>", 200)
 	if _, err := Read(t.Context(), Input{Type: docx, Size: 0, Body: bytes.NewReader(nil)}, Options{}); !errors.Is(err, ErrFormat) {
 		t.Errorf("an empty file: %v", err)

@@ -41,8 +41,8 @@ const (
 
 // xlsBook reads the sheets of a workbook of Excel 5 to 2003: values, and the last results of formulas.
 func xlsBook(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
-	if in.Size > o.MaxBytes {
-		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)
+	if err := in.Within(o.MaxBytes); err != nil {
+		return nil, err
 	}
 	stream, err := workbookStream(in, o)
 	if err != nil {

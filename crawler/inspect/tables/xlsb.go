@@ -28,6 +28,8 @@ const (
 	brtFmlaString    = 8
 	brtFmlaNum       = 9
 	brtFmlaBool      = 10
+	brtShortBlank    = 12 // from here to 18: cells in the column after the last one, of the kinds 1 to 7
+	brtShortIsst     = 18
 	brtSSTItem       = 19
 	brtFmt           = 44
 	brtXF            = 47
@@ -47,8 +49,8 @@ const (
 
 // xlsb reads the sheets of a binary workbook: values, and the last results of formulas.
 func xlsb(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile, error) {
-	if in.Size > o.MaxBytes {
-		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, o.MaxBytes)
+	if err := in.Within(o.MaxBytes); err != nil {
+		return nil, err
 	}
 	if _, err := checkZip(in, o); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ type xlsbRows struct {
 	given   int // rows that were returned, empty ones among them
 	begun   bool
 	done    bool
+	column  int      // of the last cell, -1 before the first
 	held    []string // a complete row
 	heldRow int
 	cells   []string
@@ -64,9 +65,13 @@ func (r *xlsbRows) read() error {
 		r.end()
 	case id == brtRowHdr && len(data) >= 4:
 		r.finish()
-		r.row = int(u32(data))
-	case len(data) >= 8:
-		r.cell(id, int(u32(data)), u32(data[4:])&0xffffff, data[8:])
+		r.row, r.column = int(u32(data)), -1
+	case id >= brtShortBlank && id <= brtShortIsst && len(data) >= 4:
+		r.column++
+		r.cell(id-brtShortBlank+1, u32(data)&0xffffff, data[4:])
+	case id < brtShortBlank && len(data) >= 8, id == brtCellRString && len(data) >= 8:
+		r.column = int(min(u32(data), xlsbMaxColumn))
+		r.cell(id, u32(data[4:])&0xffffff, data[8:])
 	}
 	return nil
 }
@@ -84,8 +89,8 @@ func (r *xlsbRows) end() {
 	r.done = true
 }
 
-// cell reads a cell.
-func (r *xlsbRows) cell(id, column int, style uint32, data []byte) {
+// cell reads a cell in the column r.column.
+func (r *xlsbRows) cell(id int, style uint32, data []byte) {
 	text := ""
 	switch {
 	case id == brtCellRk && len(data) >= 4:
@@ -103,11 +108,11 @@ func (r *xlsbRows) cell(id, column int, style uint32, data []byte) {
 			text = r.book.strings[i]
 		}
 	}
-	if text == "" || column < 0 || column >= xlsbMaxColumn {
+	if text == "" || r.column >= xlsbMaxColumn {
 		return
 	}
-	for len(r.cells) <= column {
+	for len(r.cells) <= r.column {
 		r.cells = append(r.cells, "")
 	}
-	r.cells[column] = text
+	r.cells[r.column] = text
 }

@@ -32,17 +32,20 @@ func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 	records := csvprofile.NewRecords()
 	records.Sample, records.Each, records.Begin = o.Sample, o.RowsOf(0), o.BeginOf(0)
 	var at []string
-	truncated := false
+	truncated, why := false, ""
 	for {
 		tok, err := dec.RawToken()
 		if errors.Is(err, io.EOF) {
+			if len(at) > 0 {
+				truncated, why = true, fmt.Sprintf("it ends within <%s>", at[len(at)-1])
+			}
 			break
 		}
 		if err != nil {
 			if records.Rows() == 0 {
 				return nil, fmt.Errorf("%w: %v", ErrFormat, err)
 			}
-			truncated = true
+			truncated, why = true, err.Error()
 			break
 		}
 		switch t := tok.(type) {
@@ -63,7 +66,7 @@ func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 				return nil, err
 			}
 			if err != nil {
-				truncated = true
+				truncated, why = true, err.Error()
 			}
 		case xml.EndElement:
 			if len(at) > 0 {
@@ -83,6 +86,9 @@ func xmlRecords(ctx context.Context, in Input, o Options) ([]*csvprofile.Profile
 	}
 	p := records.Profile(path)
 	p.Truncated = truncated
+	if why != "" {
+		p.Why = append(p.Why, fmt.Sprintf("reading stopped after %d rows: %s", p.Rows, why))
+	}
 	return []*csvprofile.Profile{p}, nil
 }
 

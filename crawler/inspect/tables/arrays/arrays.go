@@ -18,13 +18,12 @@ import (
 	"odarchive/crawler/inspect/tables/source"
 )
 
-// Reader returns the reader for a media type (lower case, without parameters), nil if it is not one of this package.
-func Reader(mediaType string) source.Reader {
-	switch mediaType {
-	case "application/x-netcdf", "application/x-hdf5":
-		return tables
+// Readers returns the readers of the family.
+func Readers() source.Readers {
+	return source.Readers{
+		"application/x-netcdf": tables,
+		"application/x-hdf5":   tables,
 	}
-	return nil
 }
 
 // Limits of a file.

@@ -2,16 +2,13 @@ package arrays
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"odarchive/crawler/inspect/tables/source"
 )
@@ -223,33 +220,6 @@ func TestWhatHDF5FilesDescribe(t *testing.T) {
 		"\ninner/zunsignedLong[place] [3]"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in %s", want, text)
-		}
-	}
-}
-
-// Damage costs what is damaged, or gives one clear error, and never more time than a file of this size takes.
-func TestDamagedArrays(t *testing.T) {
-	t.Parallel()
-	files := map[string][]byte{"classic": classicFile(2, 3)}
-	for _, name := range []string{"four.nc", "old.h5", "new.h5"} {
-		files[name] = fileOf(t, name)
-	}
-	for name, raw := range files {
-		try := func(what string, raw []byte) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			_, err := tables(ctx, inputOf(raw), source.Options{MaxRows: 10_000}.WithDefaults())
-			if err != nil && !errors.Is(err, source.ErrFormat) {
-				t.Errorf("%s %s: %v", name, what, err)
-			}
-		}
-		for i := range 40 {
-			try(fmt.Sprint("cut at ", len(raw)*i/40), raw[:len(raw)*i/40])
-		}
-		for i := range 200 {
-			b := bytes.Clone(raw)
-			b[(i*len(b)/200+i)%len(b)] ^= 1 << (i % 8)
-			try(fmt.Sprint("flipped ", i), b)
 		}
 	}
 }

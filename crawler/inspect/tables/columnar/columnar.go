@@ -4,15 +4,12 @@ package columnar
 
 import "odarchive/crawler/inspect/tables/source"
 
-// Reader returns the reader for a media type (lower case, without parameters), nil if it is not one of this package.
-func Reader(mediaType string) source.Reader {
-	switch mediaType {
-	case "application/vnd.apache.parquet":
-		return parquetFile
-	case "application/vnd.apache.arrow.file", "application/vnd.apache.arrow.stream":
-		return arrowTable
-	case "application/vnd.apache.avro+binary":
-		return avroTable
+// Readers returns the readers of the family.
+func Readers() source.Readers {
+	return source.Readers{
+		"application/vnd.apache.parquet":      parquetFile,
+		"application/vnd.apache.arrow.file":   arrowTable,
+		"application/vnd.apache.arrow.stream": arrowTable,
+		"application/vnd.apache.avro+binary":  avroTable,
 	}
-	return nil
 }

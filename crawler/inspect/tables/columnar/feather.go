@@ -20,8 +20,8 @@ func feather(ctx context.Context, in source.Input, o source.Options) ([]*csvprof
 	if size > arrowMaxMeta || size > in.Size-12 {
 		return nil, fmt.Errorf("%w: a description of %d bytes", source.ErrFormat, size)
 	}
-	if in.Size > arrowMaxBody {
-		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, arrowMaxBody)
+	if err := in.Within(arrowMaxBody); err != nil {
+		return nil, err
 	}
 	meta := make([]byte, size)
 	if _, err := in.Body.ReadAt(meta, in.Size-8-size); err != nil {

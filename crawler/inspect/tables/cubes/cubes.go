@@ -14,17 +14,14 @@ import (
 	"odarchive/crawler/inspect/tables/source"
 )
 
-// Reader returns the reader for a media type (lower case, without parameters), nil if it is not one of this package.
-func Reader(mediaType string) source.Reader {
-	switch mediaType {
-	case "text/x-pcaxis":
-		return pcAxis
-	case "application/vnd.sdmx.data+json":
-		return sdmxJSON
-	case "application/vnd.sdmx.genericdata+xml", "application/vnd.sdmx.structurespecificdata+xml":
-		return sdmxML
+// Readers returns the readers of the family.
+func Readers() source.Readers {
+	return source.Readers{
+		"text/x-pcaxis":                                  pcAxis,
+		"application/vnd.sdmx.data+json":                 sdmxJSON,
+		"application/vnd.sdmx.genericdata+xml":           sdmxML,
+		"application/vnd.sdmx.structurespecificdata+xml": sdmxML,
 	}
-	return nil
 }
 
 // Head is what a file says of its cube.

@@ -3,41 +3,24 @@ package cubes
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/source"
+	"odarchive/crawler/inspect/tables/source/sourcetest"
 )
 
 // input returns a text as an input.
-func input(mediaType, text string) source.Input {
-	return source.Input{Type: mediaType, Size: int64(len(text)), Body: strings.NewReader(text)}
-}
+func input(mediaType, text string) source.Input { return sourcetest.Input(mediaType, []byte(text)) }
+
+func fileOf(t testing.TB, name string) string { return string(sourcetest.File(t, "testdata/"+name)) }
 
 // rowsOf returns the tables of a text, and their rows as lines of cells separated by bars.
 func rowsOf(t testing.TB, read source.Reader, in source.Input) (found []*csvprofile.Profile, rows [][]string) {
 	t.Helper()
-	o := source.Options{}.WithDefaults()
-	found, err := read(t.Context(), in, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows = make([][]string, len(found))
-	o.Each = func(table int, cells [][]byte) error {
-		rows[table] = append(rows[table], string(bytes.Join(cells, []byte("|"))))
-		return nil
-	}
-	if _, err := read(t.Context(), in, o); err != nil {
-		t.Fatal(err)
-	}
-	for i, p := range found {
-		if p.Rows != int64(len(rows[i])) {
-			t.Errorf("table %d has %d rows, and %d were read", i, p.Rows, len(rows[i]))
-		}
+	for _, table := range sourcetest.Read(t, read, in) {
+		found, rows = append(found, table.Profile), append(rows, table.Lines())
 	}
 	return found, rows
 }
@@ -187,20 +170,10 @@ func TestWrongJSONStatIsAnError(t *testing.T) {
 	}
 }
 
-const sdmxGeneric = `<?xml version="1.0"?><m:GenericData xmlns:m="http://www.sdmx.org/m" xmlns:g="http://www.sdmx.org/g"><m:Header><m:Prepared>2024-01-31T00:00:00Z</m:Prepared><m:Sender id="ECB"/><m:Structure dimensionAtObservation="TIME_PERIOD"/></m:Header>
-<m:DataSet><g:Group type="G"><g:GroupKey><g:Value id="CUR" value="CHF"/></g:GroupKey><g:Attributes><g:Value id="TITLE" value="franc"/></g:Attributes></g:Group>
-<g:Series><g:SeriesKey><g:Value id="FREQ" value="M"/><g:Value id="CUR" value="CHF"/></g:SeriesKey><g:Attributes><g:Value id="DEC" value="4"/></g:Attributes>
-<g:Obs><g:ObsDimension value="2010-08"/><g:ObsValue value="1.34"/><g:Attributes><g:Value id="STATUS" value="A"/></g:Attributes></g:Obs>
-<g:Obs><g:ObsDimension value="2010-09"/><g:ObsValue value="1.30"/></g:Obs></g:Series>
-<g:Series><g:SeriesKey><g:Value id="FREQ" value="M"/><g:Value id="CUR" value="USD"/></g:SeriesKey><g:Obs><g:ObsDimension value="2010-08"/><g:ObsValue value="1.2"/></g:Obs></g:Series></m:DataSet></m:GenericData>`
-
-const sdmxSpecific = `<m:StructureSpecificData xmlns:m="http://www.sdmx.org/m" xmlns:data="d" xmlns:xsi="x"><m:DataSet data:structureRef="S" xsi:type="t"><Group xsi:type="g" CUR="CHF" TITLE="franc"/>
-<Series FREQ="M" CUR="CHF" DEC="4"><Obs TIME_PERIOD="2010-08" OBS_VALUE="1.34" STATUS="A"/><Obs TIME_PERIOD="2010-09" OBS_VALUE="1.30"/></Series>
-<Series FREQ="M" CUR="USD"><Obs TIME_PERIOD="2010-08" OBS_VALUE="1.2"/></Series></m:DataSet></m:StructureSpecificData>`
-
 // Generic and structure-specific data of the same observations are the same table.
 func TestSDMXInXMLIsReadAsItsObservations(t *testing.T) {
 	t.Parallel()
+	sdmxGeneric, sdmxSpecific := fileOf(t, "generic.sdmx.xml"), fileOf(t, "specific.sdmx.xml")
 	for name, text := range map[string]string{"generic": sdmxGeneric, "specific": sdmxSpecific} {
 		found, rows := rowsOf(t, sdmxML, input("", text))
 		if len(found) != 1 || namesOf(found[0]) != "FREQ|CUR|DEC|TIME_PERIOD|STATUS|TITLE|OBS_VALUE" {
@@ -259,18 +232,11 @@ func TestSDMXInJSONIsReadAsItsObservations(t *testing.T) {
 // The numbers are those that other programs read from the same files: pyaxis, pyjstat.
 func TestFilesOfOffices(t *testing.T) {
 	t.Parallel()
-	open := func(name string) source.Input {
-		raw, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return source.Input{Charset: "utf-8", Size: int64(len(raw)), Body: bytes.NewReader(raw)}
-	}
-	found, rows := rowsOf(t, pcAxis, open("ine-1001.px"))
+	found, rows := rowsOf(t, pcAxis, input("", fileOf(t, "ine-1001.px")))
 	if len(found) != 1 || len(rows[0]) != 504 || !strings.HasPrefix(rows[0][0], "Total|Ambos sexos|2013T4|") {
 		t.Errorf("ine-1001.px: %d tables, %d rows, %s", len(found), len(rows[0]), rows[0][0])
 	}
-	in := open("oecd-canada.json")
+	in := input("", fileOf(t, "oecd-canada.json"))
 	found, rows = rowsOf(t, JSONStat, in)
 	if !IsJSONStat(in) || len(found) != 2 || len(rows[0]) != 432 || len(rows[1]) != 120 ||
 		rows[0][0] != "unemployment rate|UNR|Australia|AU|2003|5.943826289|" {
@@ -278,42 +244,8 @@ func TestFilesOfOffices(t *testing.T) {
 	}
 }
 
-// A file that is cut or damaged anywhere gives what was read before, or one clear error.
-func TestDamagedFiles(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		read source.Reader
-		text string
-	}{
-		"px": {pcAxis, px}, "stat": {JSONStat, stat2}, "generic": {sdmxML, sdmxGeneric}, "specific": {sdmxML, sdmxSpecific},
-		"json": {
-			sdmxJSON, `{"dataSets":[{"series":{"0":{"observations":{"0":[1.5,0],"1":[1.6,null]}}}}],"structure":{` + sdmxParts1 + `}}`},
-	} {
-		try := func(what, text string) {
-			o := source.Options{MaxBytes: 1 << 20}.WithDefaults()
-			found, err := c.read(t.Context(), input("", text), o)
-			if err != nil && !errors.Is(err, source.ErrFormat) {
-				t.Errorf("%s %s: %v", name, what, err)
-			}
-			if len(found) > 2 {
-				t.Errorf("%s %s: %d tables", name, what, len(found))
-			}
-			IsJSONStat(input("", text))
-		}
-		for i := range 40 {
-			n := len(c.text) * i / 40
-			try(fmt.Sprintf("cut at %d", n), c.text[:n])
-		}
-		for i := range 200 {
-			b := []byte(c.text)
-			b[i*len(b)/200] ^= 1 << (i % 8)
-			try(fmt.Sprintf("flipped at %d", i), string(b))
-		}
-	}
-}
-
 func FuzzCubes(f *testing.F) {
-	for i, s := range []string{px, stat2, sdmxGeneric, sdmxSpecific,
+	for i, s := range []string{px, stat2, fileOf(f, "generic.sdmx.xml"), fileOf(f, "specific.sdmx.xml"),
 		`{"dataSets":[{"observations":{"0":[1]}}],"structure":{` + sdmxParts1 + `}}`} {
 		f.Add(byte(i), []byte(s))
 	}

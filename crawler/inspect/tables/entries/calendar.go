@@ -156,7 +156,9 @@ func calendar(ctx context.Context, in source.Input, o source.Options) ([]*csvpro
 		return nil, nil
 	}
 	p := records.Profile("")
-	p.Truncated = truncated || len(open) > 0
+	if p.Truncated = truncated || len(open) > 0; len(open) > 0 {
+		p.Why = append(p.Why, fmt.Sprintf("it ends within a %s", open[len(open)-1]))
+	}
 	return []*csvprofile.Profile{p}, nil
 }
 

@@ -3,13 +3,11 @@ package entries
 
 import "odarchive/crawler/inspect/tables/source"
 
-// Reader returns the reader for a media type (lower case, without parameters), nil if it is not one of this package.
-func Reader(mediaType string) source.Reader {
-	switch mediaType {
-	case "text/calendar":
-		return calendar
-	case "application/warc", "application/x-ia-arc":
-		return captures
+// Readers returns the readers of the family.
+func Readers() source.Readers {
+	return source.Readers{
+		"text/calendar":        calendar,
+		"application/warc":     captures,
+		"application/x-ia-arc": captures,
 	}
-	return nil
 }

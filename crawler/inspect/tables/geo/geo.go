@@ -13,23 +13,18 @@ import (
 	"odarchive/crawler/inspect/tables/source"
 )
 
-// Reader returns the reader for a media type (lower case, without parameters), nil if it is not one of this package.
-func Reader(mediaType string) source.Reader {
-	switch mediaType {
-	case "application/vnd.dbf", "application/x-dbf", "application/dbase":
-		return dbfFile
-	case "application/vnd.shp":
-		return shapefile
-	case "application/vnd.google-earth.kml+xml":
-		return kmlFile
-	case "application/gpx+xml":
-		return gpxFile
-	case "application/topo+json":
-		return topology
-	case "application/vnd.flatgeobuf":
-		return flatGeobuf
+// Readers returns the readers of the family.
+func Readers() source.Readers {
+	return source.Readers{
+		"application/vnd.dbf":                  dbfFile,
+		"application/x-dbf":                    dbfFile,
+		"application/dbase":                    dbfFile,
+		"application/vnd.shp":                  shapefile,
+		"application/vnd.google-earth.kml+xml": kmlFile,
+		"application/gpx+xml":                  gpxFile,
+		"application/topo+json":                topology,
+		"application/vnd.flatgeobuf":           flatGeobuf,
 	}
-	return nil
 }
 
 // geometryColumn returns a name for the column of geometries beside others.

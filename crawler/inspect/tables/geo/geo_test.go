@@ -22,7 +22,7 @@ import (
 // one reads the single table of a file in testdata.
 func one(t *testing.T, name, mediaType string) sourcetest.Table {
 	t.Helper()
-	tables := sourcetest.Read(t, Reader(mediaType), sourcetest.Input(mediaType, sourcetest.File(t, "testdata/"+name)))
+	tables := sourcetest.Read(t, Readers()[mediaType], sourcetest.Input(mediaType, sourcetest.File(t, "testdata/"+name)))
 	if len(tables) != 1 {
 		t.Fatalf("%d tables", len(tables))
 	}
@@ -70,6 +70,19 @@ func facts(t sourcetest.Table) string {
 }
 
 const placesFacts = "[{Point 3}] 3 [11.395 47.071 16.372 48.208]"
+
+// Shapefiles of lines and areas, beside the points that the suite of package tables has.
+func TestShapefilesConform(t *testing.T) {
+	var shapes, attributes []sourcetest.Sample
+	for _, name := range []string{"places", "areas", "roads"} {
+		in := shapeIn(t, name)
+		body, size, _ := in.Beside(".dbf")
+		shapes = append(shapes, sourcetest.Sample{Name: name, Types: []string{"shp"}, Input: in})
+		attributes = append(attributes, sourcetest.Sample{Name: name, Types: []string{"dbf"}, Input: source.Input{Body: body, Size: size}})
+	}
+	sourcetest.Conform(t, source.Readers{"shp": shapefile}, shapes)
+	sourcetest.Conform(t, source.Readers{"dbf": dbfFile}, attributes)
+}
 
 func TestShapefiles(t *testing.T) {
 	t.Parallel()
@@ -317,23 +330,6 @@ func TestCodePages(t *testing.T) {
 		}
 	}
 }
-
-func TestDamagedFiles(t *testing.T) {
-	t.Parallel()
-	for name, mediaType := range types {
-		sourcetest.Harm(t, Reader(mediaType), sourcetest.Input(mediaType, sourcetest.File(t, "testdata/"+name)))
-	}
-	for _, name := range []string{"places", "areas", "roads"} {
-		in := shapeIn(t, name)
-		sourcetest.Harm(t, shapefile, in)
-		body, size, _ := in.Beside(".dbf")
-		sourcetest.Harm(t, dbfFile, source.Input{Body: body, Size: size})
-	}
-}
-
-var types = map[string]string{"places.kml": "application/vnd.google-earth.kml+xml", "areas.kml": "application/vnd.google-earth.kml+xml",
-	"trip.gpx":      "application/gpx+xml",
-	"land.topojson": "application/topo+json", "places.fgb": "application/vnd.flatgeobuf", "areas.fgb": "application/vnd.flatgeobuf"}
 
 func fuzz(f *testing.F, read source.Reader, seeds ...[]byte) {
 	for _, s := range seeds {

@@ -7,7 +7,11 @@ package source
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"odarchive/crawler/inspect/charset"
 	"odarchive/crawler/inspect/csvprofile"
@@ -61,6 +65,87 @@ type Options struct {
 // Reader finds the tables of files of one kind. The options have no zero limits. What it has read before an error is
 // returned with it.
 type Reader func(context.Context, Input, Options) ([]*csvprofile.Profile, error)
+
+// Readers are readers by the media type of their files.
+type Readers map[string]Reader
+
+// Types returns the media types in their order.
+func (r Readers) Types() []string { return slices.Sorted(maps.Keys(r)) }
+
+// Limit is the error about a file that is larger than what may be read of its format.
+type Limit string
+
+func (l Limit) Error() string { return string(l) }
+
+// Within returns an error if the file is larger than most bytes.
+func (in Input) Within(most int64) error {
+	if in.Size > most {
+		return Limit(fmt.Sprintf("%d bytes, at most %d are read", in.Size, most))
+	}
+	return nil
+}
+
+// Read reads a file as the reader does, and holds it to what all readers promise. Whatever the decoder makes of the
+// bytes, the error is one of o.Each and o.Begin, of the context, a Limit, or one with ErrFormat in its chain, and is
+// one line. After an error of o.Each or o.Begin, neither is called again.
+func (r Reader) Read(ctx context.Context, in Input, o Options) (found []*csvprofile.Profile, err error) {
+	var stop error // of who takes the rows
+	if each := o.Each; each != nil {
+		o.Each = func(table int, cells [][]byte) error {
+			if stop == nil {
+				stop = each(table, cells)
+			}
+			return stop
+		}
+	}
+	if begin := o.Begin; begin != nil {
+		o.Begin = func(table int, name string, columns []string, more bool) error {
+			if stop == nil {
+				stop = begin(table, name, columns, more)
+			}
+			return stop
+		}
+	}
+	defer func() {
+		if x := recover(); x != nil {
+			err = fmt.Errorf("%w: the decoder failed: %v", ErrFormat, x)
+		}
+		limit := Limit("")
+		switch {
+		case stop != nil:
+			err = stop
+		case err == nil:
+		case ctx.Err() != nil:
+			err = ctx.Err()
+		case !errors.Is(err, ErrFormat) && !errors.As(err, &limit):
+			err = oneLine{fmt.Errorf("%w: %w", ErrFormat, err)}
+		default:
+			err = oneLine{err}
+		}
+	}()
+	return r(ctx, in, o.WithDefaults())
+}
+
+// oneLine is an error whose text is one line, and not a long one: those of decoders are joined, or quote the file.
+type oneLine struct{ error }
+
+const maxErrorText = 300
+
+func (e oneLine) Error() string {
+	text := strings.ToValidUTF8(strings.ReplaceAll(e.error.Error(), "\n", "; "), "?")
+	text = strings.Map(func(c rune) rune {
+		if c < ' ' || c == '\uFFFD' {
+			return '?'
+		}
+		return c
+	}, text)
+	if len(text) > maxErrorText {
+		text = strings.ToValidUTF8(text[:maxErrorText], "") + "…"
+	}
+	return text
+}
+
+func (e oneLine) Unwrap() error { return e.error }
 
 // Reading returns the options for the rows of a table that is the next of a file's after those that have been found.
 func (o Options) Reading(found int) csvprofile.Options {

@@ -176,7 +176,7 @@ func columnOf(def []token) (c column, isKey, ok bool) {
 	}
 	declared := strings.Join(kind, " ")
 	c.rowID = declared == "INTEGER"
-	c.boolean = declared == "BOOLEAN" || declared == "BOOL"
+	c.boolean = declared == "BOOLEAN" || declared == "BOOL" || declared == "INTEGER_BOOLEAN" // the last by GDAL
 	if !strings.Contains(declared, "INT") && !strings.Contains(declared, "CHAR") && !strings.Contains(declared, "CLOB") &&
 		!strings.Contains(declared, "TEXT") {
 		c.real = strings.Contains(declared, "REAL") || strings.Contains(declared, "FLOA") || strings.Contains(declared, "DOUB")

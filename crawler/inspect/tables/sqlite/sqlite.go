@@ -21,13 +21,14 @@ import (
 	"odarchive/crawler/inspect/tables/source"
 )
 
-// Reader returns the reader for a media type (lower case, without parameters), nil if it is not one of this package.
-func Reader(mediaType string) source.Reader {
-	switch mediaType {
-	case "application/vnd.sqlite3", "application/x-sqlite3", "application/geopackage+sqlite3", "application/vnd.mapbox.mbtiles":
-		return database
+// Readers returns the readers of the family.
+func Readers() source.Readers {
+	return source.Readers{
+		"application/vnd.sqlite3":        database,
+		"application/x-sqlite3":          database,
+		"application/geopackage+sqlite3": database,
+		"application/vnd.mapbox.mbtiles": database,
 	}
-	return nil
 }
 
 // database profiles the tables of a database, in the order of its schema.

@@ -188,13 +188,6 @@ func TestLayersOfAGeoPackage(t *testing.T) {
 	}
 }
 
-func TestDamagedDatabases(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"testdata/odd.sqlite.gz", "testdata/layers.gpkg.gz", "testdata/lite.sqlite.gz"} {
-		sourcetest.Harm(t, database, sourcetest.Input("application/vnd.sqlite3", sourcetest.File(t, name)))
-	}
-}
-
 // A page that is its own child, and many rows on the same overflow pages, end.
 func TestCyclesEnd(t *testing.T) {
 	t.Parallel()

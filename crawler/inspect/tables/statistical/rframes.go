@@ -76,8 +76,8 @@ func rdata(ctx context.Context, in source.Input, o source.Options) ([]*csvprofil
 // unpackR returns the bytes of a file of R, at most most, without the compression that R puts around them. Those before
 // the place where a compressed stream is damaged are returned: the values before it are read.
 func unpackR(in source.Input, most int64) ([]byte, error) {
-	if in.Size > most {
-		return nil, fmt.Errorf("%d bytes, at most %d are read", in.Size, most)
+	if err := in.Within(most); err != nil {
+		return nil, err
 	}
 	head := make([]byte, min(in.Size, 16))
 	if n, err := in.Body.ReadAt(head, 0); n < len(head) {
@@ -100,7 +100,7 @@ func unpackR(in source.Input, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(s, most+1))
 	switch {
 	case int64(len(b)) > most:
-		return nil, fmt.Errorf("it unpacks to more than %d bytes, which is the most that is read", most)
+		return nil, source.Limit(fmt.Sprintf("it unpacks to more than %d bytes, which is the most that is read", most))
 	case err != nil && len(b) == 0:
 		return nil, fmt.Errorf("unpack: %w", err)
 	}

@@ -19,21 +19,15 @@ import (
 	"odarchive/crawler/inspect/tables/source"
 )
 
-// Reader returns the reader for a media type (lower case, without parameters), nil if it is not one of this package.
-func Reader(mediaType string) source.Reader {
-	switch mediaType {
-	case "application/x-spss-sav":
-		return spss
-	case "application/x-sas-xport":
-		return xport
-	case "application/x-sas-data":
-		return sas
-	case "application/x-r-data":
-		return rdata
-	case "application/x-stata-dta":
-		return stata
+// Readers returns the readers of the family.
+func Readers() source.Readers {
+	return source.Readers{
+		"application/x-spss-sav":  spss,
+		"application/x-sas-xport": xport,
+		"application/x-sas-data":  sas,
+		"application/x-r-data":    rdata,
+		"application/x-stata-dta": stata,
 	}
-	return nil
 }
 
 // Limits of what a file says about its variables.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,40 +14,30 @@ import (
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/tables/source"
+	"odarchive/crawler/inspect/tables/source/sourcetest"
 )
 
 // read returns the tables of a file, and their rows as CSV with long cells cut.
-func read(b []byte, mediaType string) (found []*csvprofile.Profile, rows []string, err error) {
-	in := source.Input{Type: mediaType, Size: int64(len(b)), Body: bytes.NewReader(b)}
-	found, err = Reader(mediaType)(context.Background(), in, source.Options{}.WithDefaults())
-	each := make([]strings.Builder, len(found))
-	_, again := Reader(mediaType)(context.Background(), in, source.Options{Each: func(table int, cells [][]byte) error {
-		if table >= len(found) {
-			return fmt.Errorf("rows of table %d of %d", table, len(found))
-		}
-		w := csv.NewWriter(&each[table])
-		var row []string
-		for _, c := range cells {
-			row = append(row, short(string(c)))
-		}
-		_ = w.Write(row)
-		w.Flush()
-		return nil
-	}}.WithDefaults())
-	if (err == nil) != (again == nil) {
-		return found, nil, fmt.Errorf("the rows are read with %v, the profile with %v", again, err)
-	}
-	for i, p := range found {
+func read(t *testing.T, b []byte, mediaType string) (found []*csvprofile.Profile, rows []string) {
+	t.Helper()
+	for _, table := range sourcetest.Read(t, Readers()[mediaType], sourcetest.Input(mediaType, b)) {
 		var names []string
-		for _, c := range p.Columns {
+		for _, c := range table.Columns {
 			names = append(names, c.Name)
 		}
-		rows = append(rows, strings.Join(names, ",")+"\n"+each[i].String())
-		if n := int64(strings.Count(each[i].String(), "\n")); err == nil && n < p.Rows {
-			return found, rows, fmt.Errorf("%d rows are read, %d were counted", n, p.Rows)
+		text := strings.Builder{}
+		text.WriteString(strings.Join(names, ",") + "\n")
+		w := csv.NewWriter(&text)
+		for _, row := range table.Cells {
+			for i := range row {
+				row[i] = short(row[i])
+			}
+			_ = w.Write(row)
 		}
+		w.Flush()
+		found, rows = append(found, table.Profile), append(rows, text.String())
 	}
-	return found, rows, err
+	return found, rows
 }
 
 // short replaces a long run of one letter by its length.
@@ -115,9 +104,9 @@ func TestFilesOfStatisticsProgramsAreRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			found, rows, err := read(b, typeOf(t, c.file, b))
-			if err != nil || len(rows) != 1 {
-				t.Fatalf("%d tables, %v", len(rows), err)
+			found, rows := read(t, b, typeOf(t, c.file, b))
+			if len(rows) != 1 {
+				t.Fatalf("%d tables", len(rows))
 			}
 			if rows[0] != c.want {
 				t.Errorf("got\n%swant\n%s", rows[0], c.want)
@@ -145,72 +134,15 @@ func checkLabels(t *testing.T, file string, p *csvprofile.Profile) {
 	}
 }
 
-// TestDamagedFilesDoNoHarm cuts each file at many places, flips bits, and writes great numbers into it.
-func TestDamagedFilesDoNoHarm(t *testing.T) {
-	files, _ := filepath.Glob("testdata/*.*")
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil || strings.HasSuffix(file, ".md") {
-			continue
-		}
-		kind := typeOf(t, file, b)
-		if Reader(kind) == nil {
-			continue
-		}
-		damage(t, file, b, func(b []byte) {
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			o := source.Options{MaxRows: 10_000, MaxUnpack: 16 << 20}.WithDefaults()
-			found, err := Reader(kind)(ctx, source.Input{Type: kind, Size: int64(len(b)), Body: bytes.NewReader(b)}, o)
-			for _, p := range found {
-				if p == nil || len(p.Columns) == 0 || p.Rows == 0 && p.Truncated {
-					t.Errorf("%s: a table without columns, or whose rows could not be read, %v", file, err)
-				}
-			}
-		})
-	}
-}
-
-// damage calls f with damaged copies of b.
-func damage(t *testing.T, name string, b []byte, f func([]byte)) {
-	t.Helper()
-	defer func() {
-		if x := recover(); x != nil {
-			t.Errorf("%s: panic: %v", name, x)
-			panic(x)
-		}
-	}()
-	flips := 200
-	if testing.Short() {
-		flips = 50
-	}
-	for i := range 40 {
-		f(b[:len(b)*i/40])
-	}
-	random := rand.New(rand.NewPCG(1, uint64(len(b))))
-	for range flips {
-		c := bytes.Clone(b)
-		c[random.IntN(len(c))] ^= 1 << random.IntN(8)
-		f(c)
-	}
-	for range flips {
-		c := bytes.Clone(b)
-		at := random.IntN(min(len(c)-8, 4096))
-		copy(c[at:], [][]byte{{0xff, 0xff, 0xff, 0x7f}, {0x7f, 0xff, 0xff, 0xff}, {0xff, 0xff, 0xff, 0xff}, {0, 0, 0, 0x80},
-			{0, 0, 0, 0}}[random.IntN(5)])
-		f(c)
-	}
-}
-
 func TestAFileOfRHasATableForEachValueThatIsOne(t *testing.T) {
 	for _, file := range []string{"several.RData", "several-xz.RData"} {
 		b, err := os.ReadFile(filepath.Join("testdata", file))
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, rows, err := read(b, typeOf(t, file, b))
-		if err != nil || len(rows) != 2 || found[0].Name != "people" || found[1].Name != "numbers" {
-			t.Fatalf("%s: %d tables, %v", file, len(found), err)
+		found, rows := read(t, b, typeOf(t, file, b))
+		if len(rows) != 2 || found[0].Name != "people" || found[1].Name != "numbers" {
+			t.Fatalf("%s: %d tables", file, len(found))
 		}
 		if rows[0] != ofR || rows[1] != "a,b,c\n1,3,5\n2,4,6\n" {
 			t.Error(file, rows)
@@ -238,9 +170,9 @@ func TestATableWithoutRowsHasItsColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, rows, err := read(b, typeOf(t, "empty.rds", b))
-	if err != nil || len(found) != 1 || found[0].Rows != 0 || rows[0] != strings.SplitAfter(ofR, "\n")[0] {
-		t.Errorf("%q, %v", rows, err)
+	found, rows := read(t, b, typeOf(t, "empty.rds", b))
+	if len(found) != 1 || found[0].Rows != 0 || rows[0] != strings.SplitAfter(ofR, "\n")[0] {
+		t.Errorf("%q", rows)
 	}
 }
 
@@ -295,7 +227,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		for _, kind := range kinds(b) {
 			in := source.Input{Type: kind, Size: int64(len(b)), Body: bytes.NewReader(b)}
-			_, _ = Reader(kind)(context.Background(), in, source.Options{MaxRows: 1000, MaxUnpack: 1 << 20}.WithDefaults())
+			_, _ = Readers()[kind](context.Background(), in, source.Options{MaxRows: 1000, MaxUnpack: 1 << 20}.WithDefaults())
 		}
 	})
 }

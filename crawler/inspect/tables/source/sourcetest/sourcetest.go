@@ -1,18 +1,17 @@
-// Package sourcetest tests readers of tables: it collects rows, and damages files.
+// Package sourcetest has the suite that every reader of tables passes (Conform), and reads tables for tests.
 package sourcetest
 
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"io"
-	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/detect"
 	"odarchive/crawler/inspect/tables/source"
 )
 
@@ -41,8 +40,17 @@ func (t Table) Column(name string) []string {
 	return nil
 }
 
+// Lines returns the rows as lines of cells separated by bars.
+func (t Table) Lines() []string {
+	lines := make([]string, len(t.Cells))
+	for i, row := range t.Cells {
+		lines[i] = strings.Join(row, "|")
+	}
+	return lines
+}
+
 // Read reads the tables of a file twice, as a profile and row by row, and fails the test if the two disagree.
-func Read(t *testing.T, read source.Reader, in source.Input) []Table {
+func Read(t testing.TB, read source.Reader, in source.Input) []Table {
 	t.Helper()
 	profiles, err := read(t.Context(), in, source.Options{}.WithDefaults())
 	if err != nil {
@@ -91,6 +99,23 @@ func Input(mediaType string, data []byte) source.Input {
 	return source.Input{Type: mediaType, Size: int64(len(data)), Body: bytes.NewReader(data)}
 }
 
+// Open returns a file, unpacked if its name ends in ".gz", with the others beside it, and its media type as detected.
+func Open(t testing.TB, name string) (in source.Input, mediaType string) {
+	t.Helper()
+	in = Input("", File(t, name))
+	base := strings.TrimSuffix(name, ".gz")
+	found, err := detect.File(t.Context(), detect.Input{Name: filepath.Base(base), Size: in.Size, Body: in.Body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Type, in.Charset = found.Type, found.Charset
+	in.Beside = func(extension string) (io.ReaderAt, int64, bool) {
+		data, err := os.ReadFile(strings.TrimSuffix(base, filepath.Ext(base)) + extension)
+		return bytes.NewReader(data), int64(len(data)), err == nil
+	}
+	return in, found.Type
+}
+
 // File returns the content of a file, unpacked if its name ends in ".gz".
 func File(t testing.TB, name string) []byte {
 	t.Helper()
@@ -105,42 +130,4 @@ func File(t testing.TB, name string) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-// Harm reads a file cut off at 40 places, and with one of 200 bits changed. The reader must neither panic nor take
-// long.
-func Harm(t *testing.T, read source.Reader, in source.Input) {
-	t.Helper()
-	data := make([]byte, in.Size)
-	if _, err := in.Body.ReadAt(data, 0); err != nil && in.Size > 0 && err != io.EOF {
-		t.Fatal(err)
-	}
-	try := func(what string, data []byte) {
-		defer func() {
-			if x := recover(); x != nil {
-				t.Fatalf("%s: %v", what, x)
-			}
-		}()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		in := in
-		in.Size, in.Body = int64(len(data)), bytes.NewReader(data)
-		read(ctx, in, source.Options{MaxRows: 10_000, MaxTables: 50}.WithDefaults())
-		if ctx.Err() != nil {
-			t.Fatalf("%s: it does not end", what)
-		}
-	}
-	for i := range 40 {
-		try("cut off", data[:len(data)*i/40])
-	}
-	random := rand.New(rand.NewPCG(1, uint64(len(data))))
-	for i := range 200 {
-		bad := bytes.Clone(data)
-		at := random.IntN(len(bad))
-		if i < 100 { // half of them in the beginning, where counts and sizes are
-			at = random.IntN(min(len(bad), 200))
-		}
-		bad[at] ^= 1 << random.IntN(8)
-		try("a bit changed", bad)
-	}
 }
