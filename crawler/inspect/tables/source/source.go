@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"odarchive/crawler/inspect/budget"
 	"odarchive/crawler/inspect/charset"
 	"odarchive/crawler/inspect/csvprofile"
 )
@@ -117,7 +118,7 @@ func (r Reader) Read(ctx context.Context, in Input, o Options) (found []*csvprof
 		case err == nil:
 		case ctx.Err() != nil:
 			err = ctx.Err()
-		case !errors.Is(err, ErrFormat) && !errors.As(err, &limit):
+		case !errors.Is(err, ErrFormat) && !errors.As(err, &limit) && !errors.Is(err, budget.ErrSpent):
 			err = oneLine{fmt.Errorf("%w: %w", ErrFormat, err)}
 		default:
 			err = oneLine{err}
