@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -63,6 +64,11 @@ type child struct {
 	out   io.Writer
 	ops   map[string]Op
 	limit uint64
+	jobs  int
+
+	ticks   *time.Timer
+	ticking atomic.Bool
+	began   atomic.Int64 // when the job under way began, or, negative, the last one ended; nanoseconds since 1970
 
 	turn    sync.Mutex // guards the rest and what is sent; for readers with goroutines of their own
 	owed    int        // parts that the server has not spoken of
@@ -106,9 +112,8 @@ func Serve(ops map[string]Op) int {
 }
 
 func (c *child) serve() int {
-	var watch *time.Timer
-	watch = time.AfterFunc(time.Hour, func() { c.watch(); watch.Reset(watchEvery) })
-	quiet := time.AfterFunc(time.Hour, debug.FreeOSMemory)
+	c.began.Store(0)
+	c.ticks = time.AfterFunc(time.Hour, c.tick)
 	for {
 		for ; c.owed > 0; c.owed-- { // words about parts of the last answer
 			if kind, _, err := readFrame(c.in, 0); err != nil || kind != frameMore && kind != frameStop {
@@ -119,25 +124,37 @@ func (c *child) serve() int {
 		if err != nil || kind != frameRequest {
 			return exitDone
 		}
-		quiet.Stop()
-		watch.Reset(watchEvery)
+		c.began.Store(time.Now().UnixNano())
+		if c.ticking.CompareAndSwap(false, true) {
+			c.ticks.Reset(watchEvery)
+		}
 		ends := c.do(payload)
-		watch.Stop()
+		c.began.Store(-time.Now().UnixNano())
 		if ends {
 			return exitDone
 		}
-		quiet.Reset(time.Second)
 	}
 }
 
-// watchEvery is how often a child compares its memory with its limit: some systems have no such limit, and the others
-// count less.
+// watchEvery is how often a child that works compares its memory with its limit: some systems have no such limit, and
+// the others count less. A second after its last job it gives memory back, and stops ticking: a timer that is set for
+// each job would cost more than a short job does.
 const watchEvery = 100 * time.Millisecond
 
-func (c *child) watch() {
-	if inUse() > c.limit {
-		os.Exit(exitMemory)
+func (c *child) tick() {
+	switch began := c.began.Load(); {
+	case began > 0:
+		if inUse() > c.limit {
+			os.Exit(exitMemory)
+		}
+	case time.Now().UnixNano()+began > int64(time.Second):
+		debug.FreeOSMemory()
+		c.ticking.Store(false)
+		if c.began.Load() < 0 || !c.ticking.CompareAndSwap(false, true) {
+			return
+		}
 	}
+	c.ticks.Reset(watchEvery)
 }
 
 // inUse returns the bytes that the runtime has from the system.
@@ -156,6 +173,7 @@ func (c *child) do(payload []byte) (ends bool) {
 		os.Exit(exitProtocol)
 	}
 	limitProcessorTime(time.Duration(r.CPU) * time.Second)
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(r.Seconds)*time.Second)
 	defer cancel()
 	job.Context = ctx
@@ -170,7 +188,9 @@ func (c *child) do(payload []byte) (ends bool) {
 			os.Exit(exitProtocol)
 		}
 	}
-	ends = ends || inUse() > c.limit/4
+	if c.jobs++; c.jobs%16 == 0 || time.Since(began) > 20*time.Millisecond { // asking for each short job would cost more than it
+		ends = ends || inUse() > c.limit/4
+	}
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	flag := []byte{0}

@@ -19,7 +19,7 @@ const (
 	maxFiles    = 64
 )
 
-// limitProcessorTime lets the process end when it has used more processor time from now on. Its resolution is a second.
+// limitProcessorTime lets the process end when it has used more processor time from now on, or up to a second more.
 func limitProcessorTime(t time.Duration) {
 	var used unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
@@ -29,8 +29,12 @@ func limitProcessorTime(t time.Duration) {
 	if unix.Getrlimit(unix.RLIMIT_CPU, &want) != nil {
 		os.Exit(exitUnsafe)
 	}
-	want.Cur = min(want.Max,
-		number(used.Utime.Sec+used.Stime.Sec)+number(t/time.Second)+1) // the hard limit stays: below it, the next job can have more
+	// The hard limit stays: below it, the next job can have more.
+	cur := min(want.Max, number(used.Utime.Sec+used.Stime.Sec)+number(t/time.Second)+1)
+	if want.Cur == cur {
+		return
+	}
+	want.Cur = cur
 	if unix.Setrlimit(unix.RLIMIT_CPU, &want) != nil || unix.Getrlimit(unix.RLIMIT_CPU, &got) != nil || got.Cur != want.Cur {
 		os.Exit(exitUnsafe)
 	}
