@@ -9,6 +9,8 @@ import (
 
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
+	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/crawler/inspect/tables"
 )
 
@@ -41,8 +43,6 @@ func (u *UI) samples(ctx context.Context, v catalog.Version, in *inspect.Inside)
 	case <-ctx.Done():
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, sampleTime)
-	defer cancel()
 	found, err := u.readSamples(ctx, v)
 	if err != nil {
 		u.log.DebugContext(ctx, "first rows not shown", "version", v.ID, "err", err)
@@ -56,32 +56,36 @@ func (u *UI) readSamples(ctx context.Context, v catalog.Version) (list []sample,
 		return nil, err
 	}
 	defer f.Close()
-	input := tables.Input{Type: v.Type, Charset: v.Charset, Size: v.Size}
+	size := v.Size
 	body, random := f.(io.ReaderAt)
 	switch {
 	case isTextual(v.Type): // the beginning of a text is enough; its last record may be cut off
-		input.Size = min(input.Size, previewBytes)
+		size = min(size, previewBytes)
 	case v.Type == "application/vnd.apache.parquet" && random: // only the rows that are needed are read
 	case v.Size > sampleBytes:
 		return nil, nil
 	}
 	if !random {
-		text, err := io.ReadAll(io.LimitReader(f, input.Size))
+		text, err := io.ReadAll(io.LimitReader(f, size))
 		if err != nil {
 			return nil, fmt.Errorf("ui: first rows of %s: %w", v.ID, err)
 		}
 		body = strings.NewReader(string(text))
 	}
-	input.Body = body
-	found, err := tables.Read(ctx, input,
-		tables.Options{MaxRows: previewRows + 1, MaxTables: sampleTables, MaxBytes: sampleBytes, MaxUnpack: sampleUnpack,
-			Sample: previewRows})
+	doc, err := u.examine.Open(ctx, examine.Visitors, examine.About{SHA256: v.Digests.SHA256, URL: v.URL},
+		examine.Body{Size: size, R: body})
+	if err != nil {
+		return nil, err
+	}
+	defer doc.Close()
+	found, err := doc.Sample(ctx, examine.File{Found: detect.Detection{Type: v.Type, Charset: v.Charset}}, examine.SampleLimits{
+		Tables: sampleTables, Rows: previewRows, Bytes: sampleBytes, Unpack: sampleUnpack, Time: sampleTime})
 	for _, t := range found {
-		s := sample{Name: t.Name, More: t.Truncated || t.Rows > int64(len(t.Sample))}
-		for _, c := range t.Columns[:min(len(t.Columns), previewCols)] {
-			s.Header = append(s.Header, shorten(c.Name))
+		s := sample{Name: t.Name, More: t.More}
+		for _, name := range t.Columns[:min(len(t.Columns), previewCols)] {
+			s.Header = append(s.Header, shorten(name))
 		}
-		for _, row := range t.Sample {
+		for _, row := range t.Rows {
 			row = row[:min(len(row), len(s.Header))]
 			shown := make([]string, len(s.Header))
 			for i, cell := range row {

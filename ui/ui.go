@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/ns"
 	"odarchive/sparqlapi/openapi"
 	"odarchive/sparqlapi/problem"
@@ -19,6 +20,7 @@ import (
 type Options struct {
 	Before    *UI // of an earlier state of the same archive, which lends what does not depend on the state; nil for none
 	Archive   Archive
+	Examine   *examine.Pool // reads the first rows of tables; nil does so in this process
 	Select    Select        // nil: pages have no parts that need a query
 	Describe  Describe      // nil: pages show no triples
 	Changes   Changes       // nil: differences are shown by line only
@@ -81,6 +83,7 @@ type UI struct {
 
 	completions completions
 	recent      recentStats
+	examine     *examine.Pool
 	sampling    chan struct{} // limits concurrent reading of samples
 }
 
@@ -89,7 +92,8 @@ func New(o Options) (*UI, error) {
 	u := &UI{archive: o.Archive, query: o.Select, describe: o.Describe, changes: o.Changes, harvests: o.Harvests, planned: o.Planned,
 		registers: o.Register, kinds: o.Kinds, crawl: o.Crawl, campaigns: o.Campaigns, hosts: o.Hosts, guard: o.Guard, tables: o.Tables,
 		histories: o.Histories, operation: o.Operation, fixity: o.Fixity, cite: o.Cite, says: o.About, proved: o.Proved, mint: o.Mint,
-		examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, sampling: make(chan struct{}, samplesAtOnce)}
+		examples: o.Examples, log: o.Log, now: o.Now, release: o.Version, examine: o.Examine,
+		sampling: make(chan struct{}, samplesAtOnce)}
 	if u.examples == nil {
 		u.examples = Examples(o.Mint)
 	}

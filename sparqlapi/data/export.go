@@ -18,6 +18,7 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/inspect"
 	"odarchive/crawler/inspect/csvprofile"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/sparqlapi/answer"
 	"odarchive/sparqlapi/data/rowfile"
 	"odarchive/sparqlapi/operate/access"
@@ -94,7 +95,7 @@ func (a *RowsAPI) file(w http.ResponseWriter, r *http.Request, name string) erro
 		return withoutTag(w, refused(err))
 	}
 	defer leave()
-	limited, cancel := context.WithTimeout(ctx, fileTime)
+	limited, cancel := context.WithTimeout(examine.Exporting(ctx), fileTime)
 	defer cancel()
 	return a.send(ctx, limited, w, v, table, f)
 }

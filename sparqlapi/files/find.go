@@ -16,6 +16,7 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/records"
 	"odarchive/crawler/catalog"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/ns"
 	"odarchive/sparqlapi/problem"
 )
@@ -140,7 +141,7 @@ func (f finder) member(ctx context.Context, ref ns.Ref) (e Entry, err error) {
 	v := m.Version
 	e = Entry{
 		Stored: archive.Stored{ID: v.ID, URL: v.URL, N: v.N, FileName: v.FileName, Type: m.Type, At: v.At},
-		Member: &Member{Path: m.Path, Write: func(w io.Writer) error { return f.Extract(ctx, m, w) }},
+		Member: &Member{Path: m.Path, Write: func(w io.Writer) error { return f.Extract(examine.Exporting(ctx), m, w) }},
 	}
 	sha, sum, crc, size := sha256.New(), md5.New(), crc32.NewIEEE(), meter{}
 	if err = f.Extract(ctx, m, io.MultiWriter(sha, sum, crc, &size)); err == nil {

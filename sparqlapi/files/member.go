@@ -15,7 +15,8 @@ import (
 	"odarchive/crawler/archive"
 	"odarchive/crawler/archive/content"
 	"odarchive/crawler/catalog"
-	"odarchive/crawler/inspect/detect"
+	"odarchive/crawler/inspect/apart"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/crawler/inspect/unpack"
 	"odarchive/crawler/web/spool"
 	"odarchive/sparqlapi/answer"
@@ -37,6 +38,7 @@ var _ MemberArchive = (*archive.Archive)(nil)
 // to be intact only afterwards. HEAD and conditional requests avoid that if they can.
 type Members struct {
 	Archive MemberArchive
+	Examine *examine.Pool // detects what kind of files they are; nil does so in this process
 	Spool   *spool.Spool
 	Gate    *access.Gate // bounds how many members are unpacked at the same time, in all and for one client
 	IRI     func(versionID string) string
@@ -95,18 +97,17 @@ func (h *Members) Member(w http.ResponseWriter, r *http.Request, id, path string
 	file := h.Spool.Create()
 	defer file.Remove() // what cannot be removed now is removed at the next start
 	if err := errors.Join(h.Archive.Extract(r.Context(), m, file), file.Finish()); err != nil {
-		if errors.Is(err, unpack.ErrBomb) || errors.Is(err, unpack.ErrTooMany) || errors.Is(err, context.DeadlineExceeded) &&
-			r.Context().Err() == nil {
+		if errors.Is(err, unpack.ErrBomb) || errors.Is(err, unpack.ErrTooMany) || errors.Is(err, apart.ErrCost) ||
+			errors.Is(err, context.DeadlineExceeded) &&
+				r.Context().Err() == nil {
 			h.remember(etag, WhyLost(m, err))
 		}
 		return notExtracted(m, err)
 	}
 	if part.Type == "" {
-		found, err := detect.File(r.Context(), detect.Input{Name: m.Path, Size: file.Size(), Body: file})
-		if err != nil {
+		if part.Type, part.Charset, err = h.detect(r.Context(), m.Path, file); err != nil {
 			return err
 		}
-		part.Type, part.Charset = found.Type, found.Charset
 	}
 	leave() // a slow reader takes nobody's place
 	h.headers(w, part, etag)
@@ -114,6 +115,17 @@ func (h *Members) Member(w http.ResponseWriter, r *http.Request, id, path string
 	defer body.Close()
 	answer.ServeRanges(w, r, time.Time{}, io.NewSectionReader(file, 0, file.Size()))
 	return nil
+}
+
+// detect detects what kind of file a member is.
+func (h *Members) detect(ctx context.Context, path string, file *spool.File) (mediaType, charset string, err error) {
+	doc, err := h.Examine.Open(ctx, examine.Visitors, examine.About{}, examine.Body{Size: file.Size(), R: file})
+	if err != nil {
+		return "", "", err
+	}
+	defer doc.Close()
+	found, err := doc.Detect(ctx, examine.File{Name: path, Alone: true})
+	return found.Type, found.Charset, err
 }
 
 // Listed reports whether a version is known to contain a member.
@@ -145,7 +157,8 @@ func notExtracted(m archive.Member, err error) error {
 	switch {
 	case gone(err) && !m.Listed:
 		return problem.Newf(http.StatusNotFound, "Unknown member", "version %q has no member %q", m.Version.ID, m.Path)
-	case errors.Is(err, content.ErrNotFound), errors.Is(err, content.ErrDamaged):
+	case errors.Is(err, content.ErrNotFound), errors.Is(err, content.ErrDamaged),
+		errors.Is(err, apart.ErrBusy), errors.Is(err, apart.ErrOurs):
 		return err
 	}
 	why := WhyLost(m, err)
@@ -177,8 +190,11 @@ func refused(err error) error {
 // are the cause, or if the archive does not list the member.
 func WhyLost(m archive.Member, err error) string {
 	switch {
-	case errors.Is(err, spool.ErrFull), errors.Is(err, context.Canceled), errors.Is(err, content.ErrClosed):
+	case errors.Is(err, spool.ErrFull), errors.Is(err, context.Canceled), errors.Is(err, content.ErrClosed),
+		errors.Is(err, apart.ErrBusy), errors.Is(err, apart.ErrOurs):
 		return ""
+	case errors.Is(err, apart.ErrCost):
+		return fmt.Sprintf("%q cannot be unpacked: %v; the version itself can be downloaded", m.Path, err)
 	case gone(err):
 		if !m.Listed {
 			return ""

@@ -18,7 +18,9 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/copies/backup"
 	"odarchive/crawler/copies/vault"
+	"odarchive/crawler/inspect/apart"
 	"odarchive/crawler/inspect/diff"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/ns"
 	"odarchive/sparqlapi"
 	"odarchive/sparqlapi/data"
@@ -61,7 +63,8 @@ func (a *Faces) Handler() (http.Handler, error) {
 	}
 	tables, histories := data.NewRows(a.store.Archive), data.NewHistories(a.store.Archive)
 	pages, err := ui.New(ui.Options{Before: a.pagesBefore(), Guard: orders, Tables: tables, Histories: histories, Archive: read,
-		Select: a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl,
+		Examine: a.store.Examine,
+		Select:  a.selectRows, Describe: a.describe, Changes: a.showChanges, Harvests: a.crawl.Intake.Ledger.Harvests, Planned: a.crawl,
 		Register: a.crawl.Intake.Add, Kinds: append([]string{crawl.Recognised}, crawl.HarvestKinds()...), Crawl: a.crawl.Pipeline.Status,
 		Campaigns: a.crawl.Campaigns, Hosts: a.crawl,
 		Operation: &ui.Operation{Series: a.crawl.Pipeline.Series, Orders: a.crawl.Intake.Orders, Refused: a.crawl.Scope.Refusals,
@@ -111,7 +114,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		SPARQL:     a.protocol(guard, pages),
 		GraphStore: graphs,
 		Versions:   versions,
-		Members: &files.Members{Archive: a.store.Archive, Spool: a.crawl.Spool,
+		Members: &files.Members{Archive: a.store.Archive, Examine: a.store.Examine, Spool: a.crawl.Spool,
 			Gate: access.NewGate(access.Limits{Places: membersAtOnce, PerClient: membersAtOnce / 2, Queue: 64, PerQueue: 8,
 				Wait: 30 * time.Second}), IRI: a.store.Mint.Version},
 		Zips: &files.BundleHandler{Archive: a.store.Archive, Contents: a.store.Content, Source: a.store.Archive, Queries: querier{a},
@@ -176,6 +179,9 @@ const membersAtOnce = 4
 // retryBytes is when to ask again for bytes in an object store that is away.
 const retryBytes = 30 * time.Second
 
+// retryBusy is when to ask again for what had no place.
+const retryBusy = 5 * time.Second
+
 // errorTable maps the archive's sentinel errors to HTTP statuses.
 func (a *Faces) errorTable() problem.Table {
 	return problem.Table{
@@ -187,6 +193,12 @@ func (a *Faces) errorTable() problem.Table {
 		{Err: bucket.ErrUnavailable, Status: http.StatusServiceUnavailable,
 			Title:  "The bytes are in an object store that cannot be reached now",
 			Advice: "Triples and pages are not affected. Try again later.", RetryAfter: retryBytes},
+		{Err: apart.ErrBusy, Status: http.StatusServiceUnavailable, Title: "Too many files are being read", Public: true,
+			Advice: "Other requests read as many files as the server does at a time. Try again soon.", RetryAfter: retryBusy},
+		{Err: apart.ErrOurs, Status: http.StatusServiceUnavailable, Title: "Files cannot be read now", RetryAfter: retryBytes},
+		{Err: apart.ErrCost, Status: http.StatusUnprocessableEntity, Title: "The file cannot be read", Public: true,
+			Advice: "The version itself can be downloaded."},
+		{Err: examine.ErrSetAside, Status: http.StatusUnprocessableEntity, Title: "The file is not read", Public: true},
 		{Err: content.ErrDamaged, Status: http.StatusInternalServerError, Title: "The stored bytes are damaged", Public: true},
 		{Err: archive.ErrBadIRI, Status: http.StatusBadRequest, Title: "Not a name that can be kept", Public: true},
 		{Err: address.ErrBad, Status: http.StatusBadRequest, Title: "Not a URL that can be crawled", Public: true},

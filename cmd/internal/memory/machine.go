@@ -12,7 +12,7 @@ import (
 const (
 	forServer = 400 << 20
 	perChild  = 20 << 20 // that a process has beyond its limit at most
-	minChild  = 128 << 20
+	minChild  = 96 << 20 // enough for nearly all files that people publish
 	maxChild  = 1 << 30
 	otherwise = 512 << 20 // where the system does not say what it has
 )

@@ -25,6 +25,9 @@ const Argument = "examine"
 // ErrOurs is in the chain of errors that are this machine's trouble and no document's.
 var ErrOurs = errors.New("files cannot be examined now")
 
+// ErrCost is in the chain of errors about a document that ended the process that examined it.
+var ErrCost = errors.New("the file costs more than examining it may take")
+
 // ErrBusy is in the chain of Open's error if all places of its lane stayed taken.
 var ErrBusy = errors.New("too many files are being examined")
 
@@ -77,10 +80,10 @@ type Death struct {
 
 func (d *Death) Error() string { return d.Why }
 
-// Unwrap returns ErrOurs if the document is not to blame.
+// Unwrap returns ErrCost, or ErrOurs if the document is not to blame.
 func (d *Death) Unwrap() error {
 	if d.Blame {
-		return nil
+		return ErrCost
 	}
 	return ErrOurs
 }

@@ -18,11 +18,19 @@ import (
 	"odarchive/crawler/queue/supervise"
 )
 
-// The lanes of a pool: a visitor never waits for the crawl, nor the crawl for a visitor.
+// The lanes of a pool: a visitor never waits for the crawl, nor the crawl for a visitor, nor either for exports, whose
+// clients may be slow.
 const (
 	Crawl = iota
 	Visitors
+	exports
 )
+
+type exporting struct{}
+
+// Exporting returns a context in which Open takes the lane of exports in the place of the visitors': for what is sent to
+// a client while it is read.
+func Exporting(ctx context.Context) context.Context { return context.WithValue(ctx, exporting{}, true) }
 
 // Body is a document's bytes.
 type Body = apart.Body
@@ -60,7 +68,7 @@ func New(o Options) (p *Pool, err error) {
 }
 
 // Lanes returns how many children each lane has if the crawl has n.
-func Lanes(n int) []int { return []int{max(1, n), max(1, n/2)} }
+func Lanes(n int) []int { return []int{max(1, n), max(2, n/2), max(1, n/4)} }
 
 // Close ends the children.
 func (p *Pool) Close() error {
@@ -106,6 +114,9 @@ type Document struct {
 // ErrSetAside.
 func (p *Pool) Open(ctx context.Context, lane int, about About, body Body) (*Document, error) {
 	d := &Document{bodies: []Body{body}}
+	if lane == Visitors && ctx.Value(exporting{}) != nil {
+		lane = exports
+	}
 	if p == nil {
 		return d, nil
 	}
@@ -114,7 +125,7 @@ func (p *Pool) Open(ctx context.Context, lane int, about About, body Body) (*Doc
 	}
 	if p.children != nil {
 		wait := time.Duration(0)
-		if lane == Visitors {
+		if lane != Crawl {
 			wait = patience
 		}
 		var err error
