@@ -13,7 +13,10 @@ func TestChildrenShareWhatTheServerLeaves(t *testing.T) {
 		available int64
 		n         int
 		want      int64
-	}{{1 << 30, 3, 188 << 20}, {1 << 30, 5, (624<<20)/5 - 20<<20}, {512 << 20, 3, minChild}, {64 << 30, 3, maxChild}, {0, 3, otherwise}, {2 << 30, 0, maxChild}} {
+	}{
+		{1 << 30, 3, 188 << 20}, {1 << 30, 5, (624<<20)/5 - 20<<20}, {512 << 20, 3, minChild}, {64 << 30, 3, maxChild}, {0, 3, otherwise},
+		{2 << 30, 0, maxChild},
+	} {
 		if got := forChild(test.available, test.n); got != test.want {
 			t.Errorf("%d of %d MiB: %d MiB, want %d", test.n, test.available>>20, got>>20, test.want>>20)
 		}

@@ -28,8 +28,8 @@ const (
 
 type exporting struct{}
 
-// Exporting returns a context in which Open takes the lane of exports in the place of the visitors': for what is sent to
-// a client while it is read.
+// Exporting returns a context in which Open takes the lane of exports in the place of the visitors': for what is sent
+// to a client while it is read.
 func Exporting(ctx context.Context) context.Context { return context.WithValue(ctx, exporting{}, true) }
 
 // Body is a document's bytes.
