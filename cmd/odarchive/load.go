@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/cmd/internal/rdffiles"
 	"odarchive/cmd/internal/store"
+	"odarchive/crawler/inspect/rdffiles"
 	"odarchive/sparqlapi/operate/access"
 	"odarchive/triplestore/term"
 

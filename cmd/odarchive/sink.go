@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/cmd/internal/sink"
 	"odarchive/cmd/internal/store"
+	"odarchive/sparqlapi/data/sink"
 	"odarchive/triplestore/term"
 
 	"github.com/dustin/go-humanize"

@@ -257,7 +257,7 @@ func TestABackupIsKnownBeforeItsFirstByte(t *testing.T) {
 	t.Parallel()
 	n := openNode(t, func(*config.Config) {})
 	w := &readsCopies{n: n}
-	if err := n.Backup(t.Context(), w, nil); err != nil {
+	if _, err := n.Backup(t.Context(), w, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	after, err := n.Copies()

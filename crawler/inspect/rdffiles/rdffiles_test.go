@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/cmd/internal/rdffiles"
+	"odarchive/crawler/inspect/rdffiles"
 	"odarchive/triplestore/hdt"
 	"odarchive/triplestore/term"
 )

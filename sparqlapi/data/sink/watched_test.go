@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"odarchive/cmd/internal/sink"
+	"odarchive/sparqlapi/data/sink"
 	"odarchive/triplestore"
 	"odarchive/triplestore/term"
 )

@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/cmd/internal/sink"
 	"odarchive/sparqlapi/data"
+	"odarchive/sparqlapi/data/sink"
 	"odarchive/sparqlapi/graphstore"
 	"odarchive/sparqlapi/problem"
 	"odarchive/sparqlapi/protocol"
