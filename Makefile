@@ -2,7 +2,7 @@
 GO ?= go
 NPM ?= npm
 BIN := bin/odarchive
-# The program knows its version from git. Where git cannot tell, it says "devel".
+# The program knows its revision, and a tag, from git. Without a tag it says the version of cmd/odarchive/version.go.
 export GOFLAGS ?= -buildvcs=$(shell git status --porcelain >/dev/null 2>&1 && echo auto || echo false)
 SHIP := -trimpath -ldflags='-s -w'
 # All that is not under the race detector is compiled as cmd/deploy/release compiles it, so that it is compiled once.

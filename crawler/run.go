@@ -277,7 +277,8 @@ func (r *run) visitURL(ctx context.Context, link string) error {
 		return err
 	}
 	if u.Blacklisted {
-		return &NotFetched{link, cmp.Or(u.Why, "it is taken out of the crawl") + "; 'odarchive resume' or 'odarchive requeue' ends that"}
+		return &NotFetched{link,
+			cmp.Or(u.Why, "it is taken out of the crawl") + "; 'odarchive admin resume' or 'odarchive admin requeue' ends that"}
 	}
 	for r.named = nil; r.named == nil; { // again after trouble of this machine
 		lease, err := r.Frontier.LeaseURL(ctx, link)

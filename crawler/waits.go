@@ -142,9 +142,9 @@ func (h HostWait) Reason() string {
 func (h HostWait) advise() string {
 	switch h.Why {
 	case "retry-after", "back-off":
-		return h.String() + "; 'odarchive requeue " + h.Host + "' lets it be asked at once"
+		return h.String() + "; 'odarchive admin requeue " + h.Host + "' lets it be asked at once"
 	case "paused":
-		return "an operator has paused " + h.Host + "; 'odarchive resume " + h.Host + "' ends that"
+		return "an operator has paused " + h.Host + "; 'odarchive admin resume " + h.Host + "' ends that"
 	}
 	return h.String()
 }

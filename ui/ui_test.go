@@ -55,7 +55,7 @@ func everyPage(w *world) []string {
 		"/campaign?name=www.city.example", "/campaign?name=kaggle", "/crawls?outcome=no-version", "/statistics", "/console",
 		"/console?query=ASK+%7B%7D",
 		"/basket", "/basket?id=" + trees[0].ID + "&id=" + xml[0].ID + "&id=nonsense", "/docs/", "/docs/tutorial", "/docs/howto/proxy",
-		"/docs/reference/commands/host", "/docs/explanation/architecture", "/docs/?q=backup", "/api-doc"}
+		"/docs/reference/commands/admin-host", "/docs/explanation/architecture", "/docs/?q=backup", "/api-doc"}
 }
 
 func TestEveryPageIsWholeAndSafe(t *testing.T) {

@@ -30,10 +30,10 @@ named (exit status 1). Keep the digest that it prints in another place: it shows
 
 The log is in DATA/audit, at most 256 MiB; the oldest entries go first. With --endpoint the command asks that server, with a
 token that has the right admin.`,
-		Example: `  odarchive audit
-  odarchive audit --limit 100 --json
-  odarchive audit --verify
-  odarchive audit --endpoint https://archive.example.org/ --token-file admin.token`,
+		Example: `  odarchive admin audit
+  odarchive admin audit --limit 100 --json
+  odarchive admin audit --verify
+  odarchive admin audit --endpoint https://archive.example.org/ --token-file admin.token`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if verify {

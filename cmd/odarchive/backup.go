@@ -269,7 +269,7 @@ serve --promote'. The key of the transparency log is in no backup: copy the dire
 	cmd.Flags().BoolVar(&incomplete, "incomplete", false,
 		"restore from a bucket also if objects are missing with what was acknowledged: what they had is lost")
 	cmd.Flags().StringVar(&withdrawals, "withdrawals", "",
-		"list of what was withdrawn, as 'odarchive withdrawals --json' prints it; the restored archive forgets it, too")
+		"list of what was withdrawn, as 'odarchive admin withdrawals --json' prints it; the restored archive forgets it, too")
 	cmd.Flags().BoolVar(&c.json, "json", false, "machine-readable output")
 	return cmd
 }

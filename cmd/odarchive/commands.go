@@ -14,19 +14,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commands returns the program's commands, in the order of the help text.
-func (c *cli) commands() []*cobra.Command {
-	return []*cobra.Command{
-		c.serve(), c.work(), c.demo(), c.add(), c.harvest(), c.discover(), c.crawl(), c.follow(), c.campaign(), c.host(), c.schedule(),
-		c.inject(), c.requeue(), c.drop(), c.boost(), c.pause(), c.resume(), c.orders(), c.scope(),
-		c.query(), c.update(), c.zip(), c.warc(), c.export(), c.imports(), c.get(), c.diff(), c.load(), c.dump(), c.sink(),
-		c.check(), c.compact(), c.rebase(), c.withdraw(), c.withdrawals(), c.retention(), c.backup(), c.restore(), c.promote(),
-		c.transparencyLog(), c.prove(), c.verify(),
-		c.cite(), c.token(), c.audit(), c.search(), c.show(), c.stats(), c.quality(), c.detect(), c.profile(), c.docs(), c.man(),
-		c.version(),
-	}
-}
-
 // open opens the archive in --data.
 func (c *cli) open(ctx context.Context, opts store.Options) (*app.Node, error) {
 	node, err := app.Open(ctx, c.cfg, c.log, opts)

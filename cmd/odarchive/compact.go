@@ -18,7 +18,7 @@ changes becomes one change, without what was added and removed again: programs t
 it must start over. --keep-changes makes it shorter. If a server holds the archive, or with --endpoint, that server does it:
 it answers meanwhile, and what it has to write waits at times. Without a server, the tables are also compressed more, which
 takes about a minute a gigabyte.`,
-		Example: "  odarchive compact\n  odarchive compact --keep-changes 1B --json",
+		Example: "  odarchive admin compact\n  odarchive admin compact --keep-changes 1B --json",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.with(cmd.Context(), store.Options{Dense: true}, func(n *app.Node) error {

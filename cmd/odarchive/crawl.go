@@ -82,6 +82,7 @@ nothing about hosts. With --once it fails after 2 minutes of that.`,
 			})
 		},
 	}
+	mainFlags(cmd, "once", "url", "for", "max-fetches", "wait", "at", "report", "warc", "backup-to", "json")
 	f := cmd.Flags()
 	f.BoolVar(&opts.Once, "once", false, "end when nothing is due")
 	opts.Wait = time.Minute

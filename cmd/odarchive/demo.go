@@ -52,7 +52,7 @@ temporary directory unless --data is given.
 
 The hosts of the sample web are city.example, library.example, region.example, town.example (a site without a catalog) and
 portalwatch.example. They listen on 127.0.0.2:8081, 127.0.0.3:8082 and so on, or where that is taken on other ports, and the
-archive remembers where ('odarchive host list'). So a kept archive lives on: commands that fetch for it serve these hosts
+archive remembers where ('odarchive admin host list'). So a kept archive lives on: commands that fetch for it serve these hosts
 themselves, with the last state of every file, and another 'odarchive demo' goes on with it.`,
 		Example: `  odarchive demo
   odarchive demo --data my-first-archive
@@ -186,9 +186,8 @@ func onlySample(ctx context.Context, n *app.Node) error {
 	for _, h := range known {
 		if !sample[h.Host] {
 			return fmt.Errorf(
-				"%s has files of %s, which a demo would visit every few seconds: 'odarchive serve "+
-					"--data %s' goes on with all of its files "+
-					"at their own times, and serves the sample hosts if it was a demo's", n.Config.Data, h.Host, n.Config.Data)
+				"%s has files of %s, which a demo would visit every few seconds: 'odarchive serve --data %s' goes on with all of its "+
+					"files at their own times, and serves the sample hosts if it was a demo's", n.Config.Data, h.Host, n.Config.Data)
 		}
 	}
 	return nil

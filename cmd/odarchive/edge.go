@@ -143,6 +143,6 @@ func portOf(base string) string {
 // servedElsewhere says what it means that an archive whose addresses begin with one local base is served at another.
 func servedElsewhere(base, at string) string {
 	return fmt.Sprintf("The addresses in this archive begin with %s, where nothing of it answers now; it is served at %s. "+
-		"--listen 127.0.0.1:%s listens there, and 'odarchive rebase --base %s' makes them begin as they are served.", base, at,
+		"--listen 127.0.0.1:%s listens there, and 'odarchive admin rebase --base %s' makes them begin as they are served.", base, at,
 		cmp.Or(portOf(base), "80"), at)
 }

@@ -58,6 +58,8 @@ waiting. 'odarchive campaign' lists, shows, pauses and stops campaigns; a server
 			return c.runCampaign(cmd.Context(), d)
 		},
 	}
+	mainFlags(cmd, "seed", "scope", "depth", "max", "max-per-host", "keyword", "entity", "graphs", "rules", "every", "warc", "json",
+		"endpoint")
 	f := cmd.Flags()
 	f.StringArrayVar(&d.Seeds, "seed", nil, "URL to begin with (repeatable)")
 	f.StringArrayVar(&d.Scope, "scope", nil,

@@ -116,6 +116,8 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 			})
 		},
 	}
+	mainFlags(cmd, "dry-run", "portal", "since", "limit", "graphs", "fresh", "withdraw", "list", "parallel", "every", "at", "keep-answers",
+		"json", "endpoint")
 	f := cmd.Flags()
 	f.BoolVar(&opts.Graphs, "graphs", false,
 		"keep the statements of the portal's files in named graphs from now on: a setting of the portal, which later harvests leave as "+

@@ -26,25 +26,27 @@ restart. Changes have effect from the next request on.
 
 Passwords, cookies and certificates are in the file of --secrets-file, which only its owner may read; secret=NAME names a
 section of it. If a server holds the archive, or with --endpoint, the commands ask that server.`,
-		Example: `  odarchive host set data.example.org delay=10s max-body=2GiB user-agent=research/1.0
-  odarchive host set '*.example.org' secret=portal proxy=socks5://127.0.0.1:1080 header.X-Project=archive
-  odarchive host set intranet.example.org resolve=10.1.2.3:8080
-  odarchive host set api.example.org robots=ignore robots-by='Jane Doe' robots-why='she runs it'
-  odarchive host show data.example.org
-  odarchive host pause '*.example.org' --why "they asked us to"`,
+		Example: `  odarchive admin host set data.example.org delay=10s max-body=2GiB user-agent=research/1.0
+  odarchive admin host set '*.example.org' secret=portal proxy=socks5://127.0.0.1:1080 header.X-Project=archive
+  odarchive admin host set intranet.example.org resolve=10.1.2.3:8080
+  odarchive admin host set api.example.org robots=ignore robots-by='Jane Doe' robots-why='she runs it'
+  odarchive admin host show data.example.org
+  odarchive admin host pause '*.example.org' --why "they asked us to"`,
 		Args: noCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var why string
-	list := c.hostCommand("list", "List the settings of hosts", "  odarchive host list", exactly(),
+	list := c.hostCommand("list", "List the settings of hosts", "  odarchive admin host list", exactly(),
 		func(_ context.Context, n *app.Node, _ []string) error {
 			rules := n.HostRules()
 			return c.printHostRules(map[string]any{"rules": rules}, rules)
 		})
-	show := c.hostCommand("show HOST", "Show what applies to a host, and why", "  odarchive host show data.example.org", exactly("host"),
+	show := c.hostCommand("show HOST", "Show what applies to a host, and why", "  odarchive admin host show data.example.org",
+		exactly("host"),
 		func(_ context.Context, n *app.Node, args []string) error { return c.printView(n.ViewHost(args[0])) })
 	set := c.hostCommand("set MATCH NAME=VALUE...", "Set values for hosts",
-		"  odarchive host set data.example.org delay=10s parallel=2 daily=20%\n  odarchive host set data.example.org delay=", checkValues,
+		"  odarchive admin host set data.example.org delay=10s parallel=2 daily=20%\n  odarchive admin host set data.example.org delay=",
+		checkValues,
 		func(ctx context.Context, n *app.Node, args []string) error {
 			values := map[string]string{}
 			for _, arg := range args[1:] {
@@ -57,7 +59,8 @@ section of it. If a server holds the archive, or with --endpoint, the commands a
 			}
 			return c.print(rule, "%s: %s", rule.Match, strings.Join(rule.Lines(), " "))
 		})
-	unset := c.hostCommand("unset MATCH", "Remove what 'host set' and 'host pause' have set", "  odarchive host unset data.example.org",
+	unset := c.hostCommand("unset MATCH", "Remove what 'host set' and 'host pause' have set",
+		"  odarchive admin host unset data.example.org",
 		exactly("match"), func(ctx context.Context, n *app.Node, args []string) error {
 			if err := n.UnsetHosts(ctx, args[0]); err != nil {
 				return err
@@ -65,7 +68,7 @@ section of it. If a server holds the archive, or with --endpoint, the commands a
 			return c.print(map[string]string{"match": args[0]}, "nothing is set for %s", args[0])
 		})
 	pause := c.hostCommand("pause MATCH", "Stop asking hosts until 'host resume'",
-		"  odarchive host pause data.example.org --why \"maintenance until Monday\"", exactly("match"),
+		"  odarchive admin host pause data.example.org --why \"maintenance until Monday\"", exactly("match"),
 		func(ctx context.Context, n *app.Node, args []string) error {
 			if err := n.PauseHosts(ctx, args[0], why); err != nil {
 				return err
@@ -73,7 +76,7 @@ section of it. If a server holds the archive, or with --endpoint, the commands a
 			return c.print(map[string]string{"match": args[0], "state": "paused"}, "%s is paused", args[0])
 		})
 	pause.Flags().StringVar(&why, "why", "", "reason, for people")
-	resume := c.hostCommand("resume MATCH", "End 'host pause'", "  odarchive host resume data.example.org", exactly("match"),
+	resume := c.hostCommand("resume MATCH", "End 'host pause'", "  odarchive admin host resume data.example.org", exactly("match"),
 		func(ctx context.Context, n *app.Node, args []string) error {
 			if err := n.ResumeHosts(ctx, args[0]); err != nil {
 				return err
@@ -81,7 +84,7 @@ section of it. If a server holds the archive, or with --endpoint, the commands a
 			return c.print(map[string]string{"match": args[0], "state": "asked"}, "%s is asked again", args[0])
 		})
 	forget := c.hostCommand("forget HOST", "Forget a host's back-off, robots.txt, answer times and today's requests; its files stay",
-		"  odarchive host forget data.example.org", exactly("host"), func(ctx context.Context, n *app.Node, args []string) error {
+		"  odarchive admin host forget data.example.org", exactly("host"), func(ctx context.Context, n *app.Node, args []string) error {
 			if err := n.ForgetHost(ctx, args[0]); err != nil {
 				return err
 			}

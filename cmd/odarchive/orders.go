@@ -120,10 +120,10 @@ func (c *cli) requeue() *cobra.Command {
 		Long: `Make URLs, all URLs of hosts, or those that a pattern matches, due now, even after failures. Dropped and paused URLs are
 crawled again. A running crawl fetches them at once, otherwise the next one does. If a server holds the archive, or with
 --endpoint, the command asks that server.`,
-		Example: `  odarchive requeue https://example.org/data.csv
-  odarchive requeue data.example.org
-  odarchive requeue --pattern '\.csv$' --dry-run
-  odarchive requeue data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
+		Example: `  odarchive admin requeue https://example.org/data.csv
+  odarchive admin requeue data.example.org
+  odarchive admin requeue --pattern '\.csv$' --dry-run
+  odarchive admin requeue data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
 	}
 	cmd.Flags().StringVar(&o.why, "why", "", "reason, for the list of orders")
 	return c.orderCommand(o, cmd, "due now")
@@ -136,28 +136,29 @@ func (c *cli) drop() *cobra.Command {
 		Aliases: []string{"blacklist"},
 		Short:   "Remove files from the crawl; archived versions stay",
 		Long: `Remove URLs, all URLs of hosts, or those that a pattern matches, from the crawl. Archived versions stay. The URLs, and new
-URLs of dropped hosts, stay removed even if a source lists them again, until 'odarchive requeue' restores them. A pattern
-concerns the URLs that are known now; 'odarchive scope deny' keeps out later ones, too. If a server holds the archive, or with
+URLs of dropped hosts, stay removed even if a source lists them again, until 'odarchive admin requeue' restores them. A pattern
+concerns the URLs that are known now; 'odarchive admin scope deny' keeps out later ones, too. If a server holds the archive, or with
 --endpoint, the command asks that server.`,
-		Example: `  odarchive drop https://example.org/data.csv --why "a calendar without an end"
-  odarchive drop data.example.org
-  odarchive drop --pattern '^https://example\.org/calendar/' --dry-run
-  odarchive drop data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
+		Example: `  odarchive admin drop https://example.org/data.csv --why "a calendar without an end"
+  odarchive admin drop data.example.org
+  odarchive admin drop --pattern '^https://example\.org/calendar/' --dry-run
+  odarchive admin drop data.example.org --endpoint http://localhost:8080/ --token "$SECRET"`,
 	}
 	cmd.Flags().StringVar(&o.why, "why", "", "reason, for people")
 	return c.orderCommand(o, cmd, "dropped")
 }
 
-func (c *cli) boost() *cobra.Command {
+func (c *cli) scores() *cobra.Command {
 	o := &orderFlags{kind: frontier.OrderBoost}
 	cmd := &cobra.Command{
-		Use:   "boost URL|HOST... --score N",
-		Short: "Set how urgent files are",
+		Use:     "score URL|HOST... --score N",
+		Aliases: []string{"boost"},
+		Short:   "Set how urgent files are",
 		Long: `Set the score of URLs, of all URLs of hosts, or of those that a pattern matches. Of the files of a host that are due, those
 with a greater score are fetched first. The score of a new file is 0; a negative one is less urgent. If a server holds the
 archive, or with --endpoint, the command asks that server.`,
-		Example: `  odarchive boost https://example.org/data.csv --score 10
-  odarchive boost data.example.org --pattern '/archive/' --score -2`,
+		Example: `  odarchive admin score https://example.org/data.csv --score 10
+  odarchive admin score data.example.org --pattern '/archive/' --score -2`,
 	}
 	cmd.Flags().Float64Var(&o.score, "score", 1, "the score")
 	cmd.Flags().StringVar(&o.why, "why", "", "reason, for the list of orders")
@@ -267,8 +268,8 @@ func (c *cli) orders() *cobra.Command {
 		Short: "List the latest orders of operators, and what they changed",
 		Long: `List the latest orders: what was injected, requeued, dropped, boosted, paused and resumed, when, and how many URLs changed. An
 order that was not carried out to its end says so. The last thousand are kept.`,
-		Example: `  odarchive orders
-  odarchive orders --limit 100 --json`,
+		Example: `  odarchive admin orders
+  odarchive admin orders --limit 100 --json`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.reading(cmd.Context(), func(n *app.Node) error {

@@ -14,14 +14,14 @@ func (c *cli) pause() *cobra.Command {
 	o := &orderFlags{kind: frontier.OrderPause}
 	cmd := &cobra.Command{
 		Use:   "pause [URL|HOST...]",
-		Short: "Stop the crawl, or that of some files, until 'odarchive resume'",
-		Long: `Stop the crawl until 'odarchive resume', also across restarts. Visits under way are finished; queries, downloads and
+		Short: "Stop the crawl, or that of some files, until 'odarchive admin resume'",
+		Long: `Stop the crawl until 'odarchive admin resume', also across restarts. Visits under way are finished; queries, downloads and
 harvests go on. With URLs, hosts or patterns, only these are left alone; new URLs of a paused host, too. If a server holds the
 archive, or with --endpoint, the command asks that server.`,
-		Example: `  odarchive pause --why "the network is being repaired"
-  odarchive pause data.example.org --why "asked to wait until Monday"
-  odarchive pause --pattern '/calendar/' --dry-run
-  odarchive pause --endpoint http://localhost:8080/ --token "$SECRET"`,
+		Example: `  odarchive admin pause --why "the network is being repaired"
+  odarchive admin pause data.example.org --why "asked to wait until Monday"
+  odarchive admin pause --pattern '/calendar/' --dry-run
+  odarchive admin pause --endpoint http://localhost:8080/ --token "$SECRET"`,
 	}
 	cmd.Flags().StringVar(&o.why, "why", "", "reason, for people")
 	return c.holdCommand(o, cmd, "paused")
@@ -31,13 +31,13 @@ func (c *cli) resume() *cobra.Command {
 	o := &orderFlags{kind: frontier.OrderResume}
 	cmd := &cobra.Command{
 		Use:   "resume [URL|HOST...]",
-		Short: "Continue the crawl after 'odarchive pause'",
-		Long: `Continue the crawl after 'odarchive pause', or that of URLs, hosts and patterns: these are due as they were before the pause. If
+		Short: "Continue the crawl after 'odarchive admin pause'",
+		Long: `Continue the crawl after 'odarchive admin pause', or that of URLs, hosts and patterns: these are due as they were before the pause. If
 a server holds the archive, or with --endpoint, the command asks that server. Outside of its hours
 (--hours), or while disk space is short, the crawl still waits; then the command says so.`,
-		Example: `  odarchive resume
-  odarchive resume data.example.org
-  odarchive resume --endpoint http://localhost:8080/ --token "$SECRET"`,
+		Example: `  odarchive admin resume
+  odarchive admin resume data.example.org
+  odarchive admin resume --endpoint http://localhost:8080/ --token "$SECRET"`,
 	}
 	return c.holdCommand(o, cmd, "resumed")
 }

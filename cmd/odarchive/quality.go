@@ -21,8 +21,8 @@ the graph BASEgraph/PORTAL#quality. The same is done after each harvest for its 
 Run it after a crawl to include what the crawl found out about formats, sizes and missing files.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.`,
-		Example: `  odarchive quality
-  odarchive quality https://data.example.org/ --json`,
+		Example: `  odarchive admin quality
+  odarchive admin quality https://data.example.org/ --json`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, portals []string) error {
 			return c.reading(cmd.Context(), func(n *app.Node) error {

@@ -19,8 +19,9 @@ another address. IRIs below its former bases stay known for ever: queries that s
 get, zip and FROM take them. Nothing else changes; what documents say stays as it is. Later commands without --base know the
 new base. If it is interrupted, the next command that writes to the archive completes it. Programs that follow the log of
 changes see the removals and additions; a sink sends a whole copy to its target.`,
-		Example: "  odarchive rebase --base https://data.example.org/ --dry-run\n  odarchive rebase --base https://data.example.org/",
-		Args:    exactly(),
+		Example: "  odarchive admin rebase --base https://data.example.org/ --dry-run\n  odarchive admin rebase --base " +
+			"https://data.example.org/",
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("base") {
 				return usagef("rebase needs --base, the address below which the archive's IRIs shall be")

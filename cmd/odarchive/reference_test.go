@@ -34,9 +34,10 @@ const pageBytes = 6 << 10
 func TestTheReferenceIsMadeOfTheCode(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{} // by name, "commands/serve.md"
-	root := testCLI().root()
+	c := testCLI()
+	root := c.root()
 	root.InitDefaultHelpFlag()
-	commandPages(pages, root)
+	commandPages(pages, c, root)
 	settingPages(pages, root)
 	routePages(t, pages)
 	termPages(pages, ns.Vocabulary)
@@ -89,46 +90,63 @@ func commandsOf(cmd *cobra.Command) []*cobra.Command {
 	return list
 }
 
-func commandPages(pages map[string]string, root *cobra.Command) {
+func commandPages(pages map[string]string, c *cli, root *cobra.Command) {
 	var index strings.Builder
 	index.WriteString(
-		"# Commands\n\nEvery command explains itself with `-h`. Its exit status is 0 for success, 1 for failure and 2 for wrong " +
-			"usage\n([more](exit-status.md)). Settings are flags, variables or lines of a file: [Settings](settings.md).\n\n| command | " +
-			"does |\n| --- | --- |\n")
-	for _, cmd := range commandsOf(root) {
-		var page strings.Builder
-		fmt.Fprintf(&page, "# %s\n\n%s.\n\n", cmd.Name(), cmd.Short)
-		commandText(&page, cmd)
-		for _, sub := range commandsOf(cmd) {
-			fmt.Fprintf(&page, "## %s %s\n\n%s.\n\n", cmd.Name(), sub.Name(), sub.Short)
-			commandText(&page, sub)
+		"# Commands\n\nEvery command explains itself with `-h`, and all its flags with `-h --all`. Its exit status is 0 for success, 1 for " +
+			"failure\nand 2 for wrong usage ([more](exit-status.md)). Settings are flags, variables or lines of a file: " +
+			"[Settings](settings.md).\n")
+	for _, g := range c.groups() {
+		fmt.Fprintf(&index, "\n## %s\n\n| command | does |\n| --- | --- |\n", g.name)
+		for _, cmd := range g.all() {
+			below := commandPage(pages, mustFind(root, cmd.Name()))
+			fmt.Fprintf(&index, "| [%s](commands/%s.md) | %s%s |\n", cmd.Name(), cmd.Name(), cell(cmd.Short), below)
 		}
-		if cmd.HasAvailableSubCommands() && len(page.String()) > pageBytes { // one page each
-			page.Reset()
-			fmt.Fprintf(&page, "# %s\n\n%s.\n\n", cmd.Name(), cmd.Short)
-			commandText(&page, cmd)
-			page.WriteString("## Its commands\n\n")
-			for _, sub := range commandsOf(cmd) {
-				name := cmd.Name() + "-" + sub.Name()
-				fmt.Fprintf(&page, "- [%s %s](%s.md): %s\n", cmd.Name(), sub.Name(), name, sub.Short)
-				var own strings.Builder
-				fmt.Fprintf(&own, "# %s %s\n\n%s.\n\n", cmd.Name(), sub.Name(), sub.Short)
-				commandText(&own, sub)
-				pages["commands/"+name+".md"] = finish(own.String())
-			}
-		}
-		pages["commands/"+cmd.Name()+".md"] = finish(page.String())
-		fmt.Fprintf(&index, "| [%s](commands/%s.md) | %s", cmd.Name(), cmd.Name(), cell(cmd.Short))
-		before := ": "
-		for _, sub := range commandsOf(cmd) {
-			if pages["commands/"+cmd.Name()+"-"+sub.Name()+".md"] != "" {
-				fmt.Fprintf(&index, "%s[%s](commands/%s-%s.md)", before, sub.Name(), cmd.Name(), sub.Name())
-				before = ", "
-			}
-		}
-		index.WriteString(" |\n")
 	}
 	pages["commands.md"] = finish(index.String())
+}
+
+func mustFind(root *cobra.Command, name string) *cobra.Command {
+	cmd, _, err := root.Find([]string{name})
+	if err != nil {
+		panic(err) // a bug of this test
+	}
+	return cmd
+}
+
+// commandPage writes the page of a command, with those below it, or one page each if that is too much for one. It
+// returns links to such pages, for the index.
+func commandPage(pages map[string]string, cmd *cobra.Command) (links string) {
+	name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	file := strings.ReplaceAll(name, " ", "-")
+	head := func(b *strings.Builder) {
+		fmt.Fprintf(b, "# %s\n\n%s.\n\n", name, cmd.Short)
+		commandText(b, cmd)
+	}
+	var page strings.Builder
+	head(&page)
+	deep := false
+	for _, sub := range commandsOf(cmd) {
+		fmt.Fprintf(&page, "## %s %s\n\n%s.\n\n", name, sub.Name(), sub.Short)
+		commandText(&page, sub)
+		deep = deep || sub.HasAvailableSubCommands()
+	}
+	if cmd.HasAvailableSubCommands() && (deep || page.Len() > pageBytes) {
+		page.Reset()
+		head(&page)
+		page.WriteString("## Its commands\n\n")
+		before := ": "
+		for _, sub := range commandsOf(cmd) {
+			fmt.Fprintf(&page, "- [%s %s](%s-%s.md): %s\n", name, sub.Name(), file, sub.Name(), sub.Short)
+			links += fmt.Sprintf("%s[%s](commands/%s-%s.md)", before, sub.Name(), file, sub.Name())
+			before = ", "
+			if nested := commandPage(pages, sub); nested != "" {
+				links += " (" + strings.TrimPrefix(nested, ": ") + ")"
+			}
+		}
+	}
+	pages["commands/"+file+".md"] = finish(page.String())
+	return links
 }
 
 // finish ends a generated page.
@@ -197,7 +215,7 @@ func settingGroups() []settingGroup {
 	return []settingGroup{
 		{"fetching", "everything that fetches",
 			"Of `serve`, `crawl`, `harvest`, `follow`, `discover` and the others that ask hosts. What is right for one host only is " +
-				"set\nwith [host](../commands/host.md).", "user-agent", set(cfg.FetchFlags)},
+				"set\nwith [admin host](../commands/admin-host.md).", "user-agent", set(cfg.FetchFlags)},
 		{"machines", "several machines",
 			"Of `serve`, where workers, replicas or a bucket help it ([workers](../../howto/several-machines.md), " +
 				"[replicas](../../howto/read-replicas.md),\n[backup](../../howto/continuous-backup.md)).", "nats-listen",

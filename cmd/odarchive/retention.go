@@ -21,7 +21,7 @@ version decides:
 
   name    for people, and in the reason
   portal  only files that this portal lists
-  match   conditions of the scope ('odarchive scope -h') on URL, type and size, as "type:image/* size:>10MiB"
+  match   conditions of the scope ('odarchive admin scope -h') on URL, type and size, as "type:image/* size:>10MiB"
   older   only versions that were fetched longer ago, as "90d" or "2y"
   keep    "all"; "last 3"; "one a day", "one a week", "one a month", "one a year" (the last of each); "none", which needs older
   except  IRIs of versions, and URLs, that the rule is not for, such as those that somebody cites
@@ -48,8 +48,8 @@ func (c *cli) retentionPlan() *cobra.Command {
 gain, which is less if they share parts with versions that stay. Nothing is changed.
 
 ` + retentionRules,
-		Example: `  odarchive retention plan --config odarchive.toml
-  odarchive retention plan --config odarchive.toml --json`,
+		Example: `  odarchive admin retention plan --config odarchive.toml
+  odarchive admin retention plan --config odarchive.toml --json`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.reading(cmd.Context(), func(n *app.Node) error {
@@ -70,14 +70,14 @@ func (c *cli) retentionApply() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply",
 		Short: "Take away the versions that the rules of retention do not keep",
-		Long: `Take away what 'odarchive retention plan' lists, as 'odarchive withdraw' does: the records, checksums and triples stay and say
+		Long: `Take away what 'odarchive admin retention plan' lists, as 'odarchive admin withdraw' does: the records, checksums and triples stay and say
 which rule it was, requests for the bytes are answered 410, and the bytes leave the disk. Unlike those of other withdrawals, the
 same bytes become a version again if they are fetched again. A server whose settings have retention-at = "03:30" does this once a
 day. If a server holds the archive, its rules count.
 
 ` + retentionRules,
-		Example: `  odarchive retention apply --config odarchive.toml
-  odarchive retention apply --endpoint http://localhost:8080/ --token "$TOKEN" --json`,
+		Example: `  odarchive admin retention apply --config odarchive.toml
+  odarchive admin retention apply --endpoint http://localhost:8080/ --token "$TOKEN" --json`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.applyRetention(cmd.Context()) },
 	}

@@ -22,16 +22,17 @@ import (
 
 // cli is the state that all commands share.
 type cli struct {
-	cfg    config.Config
-	file   string // --config
-	json   bool
-	reads  bool // --read-only
-	quiet  bool
-	server string // --endpoint: address of a running server
-	stdin  io.Reader
-	stdout io.Writer
-	stderr io.Writer
-	log    *slog.Logger
+	cfg     config.Config
+	file    string // --config
+	json    bool
+	reads   bool // --read-only
+	quiet   bool
+	allHelp bool   // -h --all
+	server  string // --endpoint: address of a running server
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+	log     *slog.Logger
 
 	taken   []string                         // addresses that were given without a scheme, as they are taken
 	fetches bool                             // the command has the settings of everything that fetches
@@ -65,6 +66,7 @@ func newCLI(args []string, stdin io.Reader, stdout, stderr io.Writer) *cli {
 // run executes a command line and returns its exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := newCLI(args, stdin, stdout, stderr)
+	args, c.allHelp = withoutAll(args)
 	root := c.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -80,8 +82,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case err == nil:
 		return 0
 	case isUsage:
-		fmt.Fprintf(stderr, "odarchive: %s\nRun '%s -h' for examples.\n", sentence(err),
-			strings.TrimSpace("odarchive "+commandName(root, args)))
+		name, what := commandName(root, args), "examples"
+		if name == "" {
+			what = "all commands"
+		}
+		fmt.Fprintf(stderr, "odarchive: %s\nRun '%s -h' for %s.\n", sentence(err), strings.TrimSpace("odarchive "+name), what)
 		return 2
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(stderr, "odarchive: stopped; finished work is kept")
@@ -139,11 +144,18 @@ a reference.`,
 	root.SetVersionTemplate(readBuild().String())
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(c.help())
+	root.SetHelpCommandGroupID("Run")
 	c.cfg.GlobalFlags(root.PersistentFlags())
 	root.PersistentFlags().StringVar(&c.file, "config", "", "TOML file with settings, named like the flags")
 	root.PersistentFlags().BoolVarP(&c.quiet, "quiet", "q", false,
 		"print no progress, notices or summaries: only what was asked for, and errors")
-	root.AddCommand(c.commands()...)
+	groups := c.groups()
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.name, Title: g.name})
+		root.AddCommand(g.all()...)
+	}
+	root.AddCommand(append(c.formerNames(), topics())...)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { c.printHelp(cmd, groups) })
 	c.takeAddresses(root)
 	return root
 }

@@ -106,11 +106,11 @@ func (c *cli) schedule() *cobra.Command {
 func notVisited(n *app.Node, u *frontier.URL) string {
 	switch {
 	case u.Blacklisted && strings.HasPrefix(u.Why, "paused"):
-		return "not fetched until 'odarchive resume' (" + u.Why + ")"
+		return "not fetched until 'odarchive admin resume' (" + u.Why + ")"
 	case u.Blacklisted && strings.HasPrefix(u.Why, "dropped"):
-		return "blacklisted: not fetched until 'odarchive requeue' (" + u.Why + ")"
+		return "blacklisted: not fetched until 'odarchive admin requeue' (" + u.Why + ")"
 	case u.Blacklisted:
-		return "blacklisted: not fetched until 'odarchive requeue'"
+		return "blacklisted: not fetched until 'odarchive admin requeue'"
 	}
 	if out := n.Scope.Test(scope.Question{Area: scope.Crawl, URL: u.URL, Size: -1}); out != "" {
 		return "not visited: " + out

@@ -57,12 +57,12 @@ are archived already stay; they are not visited any more.
   list          lists the rules: those of the settings (--scope-allow, --scope-deny, --never-keep) and the others
   refused       lists what the rules refused: how often, and the latest URLs
   test          says whether URLs may be fetched; exit status 1 if one may not`,
-		Example: `  odarchive scope deny calendar.example.org --why "endless"
-  odarchive scope deny 'domain:example.org type:video/*'
-  odarchive scope allow domain:gv.at domain:europa.eu
-  odarchive scope deny --file hosts.txt
-  odarchive scope remove 'deny host:calendar.example.org'
-  odarchive scope test https://data.gv.at/x.csv --type text/csv`,
+		Example: `  odarchive admin scope deny calendar.example.org --why "endless"
+  odarchive admin scope deny 'domain:example.org type:video/*'
+  odarchive admin scope allow domain:gv.at domain:europa.eu
+  odarchive admin scope deny --file hosts.txt
+  odarchive admin scope remove 'deny host:calendar.example.org'
+  odarchive admin scope test https://data.gv.at/x.csv --type text/csv`,
 		Args: func(_ *cobra.Command, args []string) error { return o.check(args) },
 		RunE: func(cmd *cobra.Command, args []string) error { return c.runScope(cmd.Context(), o, args[0], args[1:]) },
 	}

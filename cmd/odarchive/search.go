@@ -50,6 +50,7 @@ such as "a phrase", -without, type:csv, since:30d; without words, the files that
 			})
 		},
 	}
+	mainFlags(cmd, "type", "portal", "publisher", "host", "dataset", "licence", "since", "sort", "limit", "after", "json", "endpoint")
 	f := cmd.Flags()
 	f.StringVar(by["type"], "type", "", "media type, or a name such as csv")
 	f.StringVar(by["portal"], "portal", "", "IRI of the portal that lists the file")

@@ -26,7 +26,7 @@ func (c *cli) serve() *cobra.Command {
 		Short: "Serve the archive over HTTP and crawl in the background",
 		Long: `Serve pages, SPARQL, downloads and the REST API, and crawl what is due. On SIGTERM the server finishes the current
 requests, returns its leases, and exits with status 0. If a load balancer asks /readyz, the server says there first that it is
-not ready, and goes on answering for --shutdown-delay. Without --token or a [[token]] table ('odarchive token -h') nothing can
+not ready, and goes on answering for --shutdown-delay. Without --token or a [[token]] table ('odarchive admin token -h') nothing can
 be changed over HTTP. Other commands reach the server through a socket in the archive's directory, and do there what they do
 alone; with --endpoint and --token they reach it from elsewhere. crawl, rebase, restore and warc import --cdx need the
 directory for themselves. With --dump-every, it writes all triples to files at their times, which /dumps lists. With --read-only,
@@ -65,6 +65,8 @@ On SIGHUP the server reads its settings again, and the secrets file, and says in
 			return c.serveDirectory(cmd, e, hangups, false)
 		},
 	}
+	mainFlags(cmd, "listen", "token", "token-file", "closed", "no-crawl", "read-only", "contact", "tls-cert", "tls-key", "trust-proxy",
+		"backup-to", "dump-every", "follow", "warc")
 	f := cmd.Flags()
 	c.cfg.ServeFlags(f)
 	f.BoolVar(&c.cfg.Serve.NoCrawl, "no-crawl", false, "serve without crawling")

@@ -32,9 +32,9 @@ func (c *cli) sink() *cobra.Command {
 		Short: "Keep a copy of the triples somewhere else: a SPARQL endpoint, files, HDT",
 		Long: `Write all triples somewhere else, then only what changed since the last time. How far a copy is, is kept beside it, so
 a sink that is stopped or killed goes on where it was. --follow keeps the copy up to date until Ctrl-C.`,
-		Example: `  odarchive sink sparql http://localhost:3030/ds/update --follow
-  odarchive sink files copies --once
-  odarchive sink hdt catalog.hdt --graph http://example.org/portal`,
+		Example: `  odarchive admin sink sparql http://localhost:3030/ds/update --follow
+  odarchive admin sink files copies --once
+  odarchive admin sink hdt catalog.hdt --graph http://example.org/portal`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usagef("there is no sink %q; expected sparql, files or hdt%s", args[0], commandHint(cmd, args[0]))
@@ -60,8 +60,8 @@ in the graph {base}sink, and moves with the changes in one request. Blank nodes 
 If the log of changes does not reach back, the graphs that the sink has written are emptied and written anew.
 
 Virtuoso has no default graph to write to: give --graph.`,
-		Example: `  odarchive sink sparql http://localhost:3030/ds/update --once
-  odarchive sink sparql http://localhost:8890/sparql-auth --query-url http://localhost:8890/sparql \
+		Example: `  odarchive admin sink sparql http://localhost:3030/ds/update --once
+  odarchive admin sink sparql http://localhost:8890/sparql-auth --query-url http://localhost:8890/sparql \
     --user dba --password-file secret --graph http://example.org/archive --follow`,
 		Args: exactly("UPDATE-URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -107,8 +107,8 @@ func (c *cli) sinkFiles() *cobra.Command {
 		Short: "Keep a copy of the triples as Turtle files",
 		Long: `Write each named graph as a Turtle file (gzip) into a folder, and the default graph as metadata.ttl.gz. Later, only the
 files of graphs that changed are written. The first line of a file names its graph; file names are the SHA-256 of that name.`,
-		Example: `  odarchive sink files copies
-  odarchive sink files copies --follow`,
+		Example: `  odarchive admin sink files copies
+  odarchive admin sink files copies --follow`,
 		Args: exactly("DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.runSink(cmd, sink.Files{Dir: args[0]}, flags, filesEvery)
@@ -125,8 +125,8 @@ func (c *cli) sinkHDT() *cobra.Command {
 		Use:   "hdt FILE",
 		Short: "Keep a copy of one graph as an HDT file",
 		Long:  `Write the default graph, or the graph of --graph, as an HDT file, and write it anew when the graph has changed.`,
-		Example: `  odarchive sink hdt archive.hdt
-  odarchive sink hdt portal.hdt --graph http://example.org/portal --follow`,
+		Example: `  odarchive admin sink hdt archive.hdt
+  odarchive admin sink hdt portal.hdt --graph http://example.org/portal --follow`,
 		Args: exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t := sink.HDT{Path: args[0], Base: cmp.Or(graph, c.cfg.Base), TempDir: filepath.Dir(args[0])}

@@ -17,7 +17,7 @@ func (c *cli) stats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "stats",
 		Short:   "Show figures of the archive",
-		Example: "  odarchive stats\n  odarchive stats --json | jq .versions",
+		Example: "  odarchive admin stats\n  odarchive admin stats --json | jq .versions",
 		Args:    exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.reading(cmd.Context(), func(n *app.Node) error {

@@ -82,8 +82,9 @@ func (s *screen) erase() {
 
 // isService reports whether a command runs until it is stopped, and writes a log for operators also on a terminal.
 func isService(cmd *cobra.Command) bool {
-	switch cmd.CommandPath() {
-	case "odarchive serve", "odarchive work", "odarchive sink sparql", "odarchive sink files", "odarchive log witness serve":
+	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+	switch strings.TrimPrefix(name, "admin ") {
+	case "serve", "work", "sink sparql", "sink files", "log witness serve":
 		return true
 	}
 	return false

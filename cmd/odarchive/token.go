@@ -51,9 +51,9 @@ Each right includes read. The token of --token has all rights. The settings file
 
 The file has the hash of a token, not the token. Two tables may have the same name while a token is exchanged. A server
 reads the tables again on SIGHUP.`,
-		Example: `  odarchive token new portal-team --right add --right crawl --expires 2160h
-  odarchive token list --endpoint https://archive.example.org/ --token-file admin.token
-  odarchive token revoke portal-team`,
+		Example: `  odarchive admin token new portal-team --right add --right crawl --expires 2160h
+  odarchive admin token list --endpoint https://archive.example.org/ --token-file admin.token
+  odarchive admin token revoke portal-team`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -70,7 +70,8 @@ func (c *cli) tokenNew() *cobra.Command {
 		Short: "Print a new token, and the table for the settings file",
 		Long: `Print a new token, which is shown only now, and the [[token]] table with its hash for the settings file. The server knows the
 token after it was started with the file, or got SIGHUP.`,
-		Example: "  odarchive token new portal-team --right add --right crawl\n  odarchive token new nightly --right admin --expires " +
+		Example: "  odarchive admin token new portal-team --right add --right crawl\n  odarchive admin token new nightly --right admin " +
+			"--expires " +
 			"2027-12-31",
 		Args: exactly("name"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -139,7 +140,7 @@ func (c *cli) printNewToken(name string, rights access.Right, end *time.Time, ra
 }
 
 func (c *cli) tokenList() *cobra.Command {
-	return c.tokenCommand("list", "List the tokens: names, rights, ends, last use since the server's start", "  odarchive token list",
+	return c.tokenCommand("list", "List the tokens: names, rights, ends, last use since the server's start", "  odarchive admin token list",
 		exactly(), func(ctx context.Context, n *app.Node, _ []string) error {
 			list, err := n.ListTokens(ctx)
 			if err != nil {
@@ -151,7 +152,8 @@ func (c *cli) tokenList() *cobra.Command {
 
 func (c *cli) tokenRevoke() *cobra.Command {
 	return c.tokenCommand("revoke NAME", "Make the tokens with a name invalid for ever, at once",
-		"  odarchive token revoke portal-team\n  odarchive token revoke portal-team --endpoint https://archive.example.org/ --token-file "+
+		"  odarchive admin token revoke portal-team\n  odarchive admin token revoke portal-team --endpoint https://archive.example.org/ "+
+			"--token-file "+
 			"admin.token", exactly("name"), func(ctx context.Context, n *app.Node, args []string) error {
 			list, err := n.RevokeToken(ctx, args[0])
 			if err != nil {

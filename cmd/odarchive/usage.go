@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"net/netip"
 	"path"
 	"slices"
@@ -19,10 +20,10 @@ import (
 // takeAddresses makes the commands below root that fetch, register or change files take addresses without a scheme, in
 // arguments and in flags for URLs. Commands that only read find what is known in either scheme.
 func (c *cli) takeAddresses(root *cobra.Command) {
-	for cmd := range descendants(root) {
+	for cmd := range everyCommand(root) {
 		_, name, _ := strings.Cut(cmd.CommandPath(), " ")
-		switch name {
-		case "add", "inject", "requeue", "drop", "boost", "pause", "resume", "withdraw", "crawl", "follow", "harvest", "discover":
+		switch strings.TrimPrefix(name, "admin ") {
+		case "add", "inject", "requeue", "drop", "score", "pause", "resume", "withdraw", "crawl", "follow", "harvest", "discover":
 		default:
 			continue
 		}
@@ -116,7 +117,7 @@ func knownAs(word string) string {
 	case "init", "create", "new":
 		return "there is nothing to create first: 'odarchive add URL' or 'odarchive harvest URL' makes the archive"
 	case "status":
-		return "'odarchive stats' has figures of the archive, 'odarchive show URL' what is known of one thing"
+		return "'odarchive admin stats' has figures of the archive, 'odarchive show URL' what is known of one thing"
 	}
 	return ""
 }
@@ -144,17 +145,24 @@ func commandHint(parent *cobra.Command, word string) string {
 	return ""
 }
 
-// descendants yields the commands that people may use, from root on, each before those below it.
-func descendants(root *cobra.Command) func(yield func(*cobra.Command) bool) {
-	return func(yield func(*cobra.Command) bool) { yieldBelow(root, yield) }
+// descendants yields the commands that help names, from root on, each before those below it.
+func descendants(root *cobra.Command) iter.Seq[*cobra.Command] {
+	return func(yield func(*cobra.Command) bool) { yieldBelow(root, (*cobra.Command).IsAvailableCommand, yield) }
 }
 
-func yieldBelow(cmd *cobra.Command, yield func(*cobra.Command) bool) bool {
+// everyCommand yields all commands, also those that are kept under a former name.
+func everyCommand(root *cobra.Command) iter.Seq[*cobra.Command] {
+	return func(yield func(*cobra.Command) bool) {
+		yieldBelow(root, func(*cobra.Command) bool { return true }, yield)
+	}
+}
+
+func yieldBelow(cmd *cobra.Command, which, yield func(*cobra.Command) bool) bool {
 	if !yield(cmd) {
 		return false
 	}
 	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() && !yieldBelow(sub, yield) {
+		if which(sub) && !yieldBelow(sub, which, yield) {
 			return false
 		}
 	}
@@ -171,7 +179,7 @@ func isForShells(cmd *cobra.Command) bool {
 func settings(root *cobra.Command) (names []string) {
 	add := func(f *pflag.Flag) { names = append(names, f.Name) }
 	root.PersistentFlags().VisitAll(add)
-	for cmd := range descendants(root) {
+	for cmd := range everyCommand(root) {
 		cmd.LocalFlags().VisitAll(add)
 	}
 	slices.Sort(names)
@@ -212,53 +220,6 @@ func flagError(cmd *cobra.Command, err error) error {
 		others = append(others[:maxOthers], "others")
 	}
 	return usagef("%w; it is a flag of %s", err, english.WordSeries(others, "and"))
-}
-
-// help returns the command that shows the help of others. Unlike that of the library it fails if there is no such
-// command.
-func (c *cli) help() *cobra.Command {
-	return &cobra.Command{
-		Use:     "help [COMMAND]...",
-		Short:   "Show what a command does, its settings and examples",
-		Example: "  odarchive help serve\n  odarchive help warc export",
-		Args: func(cmd *cobra.Command, args []string) error {
-			_, err := find(cmd.Root(), args)
-			return err
-		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-			if parent, err := find(cmd.Root(), args); err == nil {
-				for _, sub := range parent.Commands() {
-					if sub.IsAvailableCommand() {
-						names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
-					}
-				}
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-		PersistentPreRunE: func(*cobra.Command, []string) error { return nil }, // also where the settings are faulty
-		RunE: func(cmd *cobra.Command, args []string) error {
-			found, err := find(cmd.Root(), args)
-			if err != nil {
-				return err
-			}
-			found.InitDefaultHelpFlag()
-			found.InitDefaultVersionFlag()
-			return found.Help()
-		},
-	}
-}
-
-// find returns the command at a path of names below root.
-func find(root *cobra.Command, path []string) (*cobra.Command, error) {
-	at := root
-	for i, name := range path {
-		next := slices.IndexFunc(at.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name || sub.HasAlias(name) })
-		if next < 0 {
-			return nil, usagef("there is no command %q%s", strings.Join(path[:i+1], " "), commandHint(at, name))
-		}
-		at = at.Commands()[next]
-	}
-	return at, nil
 }
 
 // onceValue refuses a second value of a flag that has only one.

@@ -12,12 +12,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// release is the version of this source, where neither git nor the linker knows a better one.
+const release = "1.0.0-rc.1"
+
 // stamp is what the linker says of the program where Go does not know it: VERSION,REVISION,TIME (cmd/deploy/release).
 var stamp string
 
 // build describes this binary. JSON names are stable.
 type build struct {
-	Version  string `json:"version"`  // "devel" if it was built without version control
+	Version  string `json:"version"`  // release if neither git nor the linker names one
 	Revision string `json:"revision"` // of the source; empty if unknown
 	Time     string `json:"time"`     // of the revision, RFC 3339; empty if unknown
 	Modified bool   `json:"modified"` // the source differed from the revision
@@ -26,13 +29,13 @@ type build struct {
 }
 
 func readBuild() build {
-	b := build{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		b.Version = v
+	if isOfTag(info.Main.Version) {
+		b.Version = info.Main.Version
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
@@ -47,12 +50,22 @@ func readBuild() build {
 	return b.told(stamp)
 }
 
-// told returns the build with what a stamp says, if Go does not know its version.
+// isOfTag reports whether a version comes from a tag, and is not made of a commit alone.
+func isOfTag(version string) bool {
+	version = strings.TrimPrefix(version, "v")
+	return version != "" && version != "devel" && version != "(devel)" && !strings.HasPrefix(version, "0.0.0-")
+}
+
+// told returns the build with what a stamp says, if Go does not know its version and revision.
 func (b build) told(stamp string) build {
-	if parts := strings.Split(stamp, ","); b.Version == "devel" && len(parts) == 3 {
-		b.Version, b.Revision, b.Time = parts[0], parts[1], parts[2]
-		b.Modified = strings.HasSuffix(b.Version, "+dirty")
+	parts := strings.Split(stamp, ",")
+	if b.Version != release || b.Revision != "" || len(parts) != 3 {
+		return b
 	}
+	if isOfTag(parts[0]) {
+		b.Version = parts[0]
+	}
+	b.Revision, b.Time, b.Modified = parts[1], parts[2], strings.HasSuffix(parts[0], "+dirty")
 	return b
 }
 

@@ -41,9 +41,9 @@ can delete them (the next full backup has nothing of the bytes; nobody knows who
 moved, and copies that sinks or others have made.
 
 Exit status: 0 done; 1 failed, nothing was withdrawn, or, as the message says, not all; 2 wrong usage.`,
-		Example: `  odarchive withdraw http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_0 --reason "It names people." --basis "GDPR, Article 17"
-  odarchive withdraw --url https://example.org/members.csv --reason "Published by mistake." --dry-run
-  odarchive withdraw https://example.org/members.csv --reason "Published by mistake." --copies --endpoint http://localhost:8080/ --token "$TOKEN"`,
+		Example: `  odarchive admin withdraw http://localhost:8080/api/v1/get/file/id/0123456789abcdef01234567_0 --reason "It names people." --basis "GDPR, Article 17"
+  odarchive admin withdraw --url https://example.org/members.csv --reason "Published by mistake." --dry-run
+  odarchive admin withdraw https://example.org/members.csv --reason "Published by mistake." --copies --endpoint http://localhost:8080/ --token "$TOKEN"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, u := range urls {
 				if link, err := url.Parse(u); err != nil || link.Host == "" {

@@ -21,8 +21,8 @@ func (c *cli) withdrawals() *cobra.Command {
 		Short: "List what was withdrawn, and why",
 		Long: `List what was withdrawn, when and why, a line each. With --json, each line is an object with the SHA-256 of the bytes. Keep that
 list beside your backups: 'odarchive restore --withdrawals' takes away again what was withdrawn after a backup was made.`,
-		Example: `  odarchive withdrawals
-  odarchive withdrawals --json > withdrawals.jsonl`,
+		Example: `  odarchive admin withdrawals
+  odarchive admin withdrawals --json > withdrawals.jsonl`,
 		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.reading(cmd.Context(), func(n *app.Node) error {

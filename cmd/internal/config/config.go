@@ -300,7 +300,7 @@ func (c Config) Check() error {
 		return err
 	}
 	if c.Serve.Closed && c.Serve.Token == "" && len(c.Serve.Tokens) == 0 {
-		return errors.New("--closed needs a token: --token-file, or a [[token]] table in the settings file ('odarchive token -h')")
+		return errors.New("--closed needs a token: --token-file, or a [[token]] table in the settings file ('odarchive admin token -h')")
 	}
 	if (c.Serve.TLSCert == "") != (c.Serve.TLSKey == "") {
 		return errors.New("--tls-cert and --tls-key: one needs the other")

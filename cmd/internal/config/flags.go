@@ -55,7 +55,7 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 	f.StringVar(&s.Resolver, "resolver", s.Resolver, "DNS server to use, as HOST:PORT")
 	f.StringArrayVar(&s.Resolve, "resolve", nil,
 		"where a host is, as HOST=ADDR or HOST=ADDR:PORT, whatever name servers say; it may be fetched there even if the address is "+
-			"private (repeatable; 'odarchive host set HOST resolve=ADDR:PORT' keeps it in the archive)")
+			"private (repeatable; 'odarchive admin host set HOST resolve=ADDR:PORT' keeps it in the archive)")
 	f.StringVar(&s.Schedule, "schedule", s.Schedule,
 		"when to visit again: adaptive (learns how each file changes) or paper (the ODArchive paper's rule)")
 	f.Var(&s.Bandwidth, "bandwidth", "bytes per second over all hosts, 0 for no limit")
@@ -63,7 +63,7 @@ func (c *Config) FetchFlags(f *pflag.FlagSet) {
 		"read the sitemaps that robots.txt files name, about once a day, and visit files earlier of which they rightly say that they "+
 			"have changed")
 	f.StringArrayVar(&s.ScopeAllow, "scope-allow", nil,
-		"rule of what may be fetched, as domain:example.org or type:text/*; then nothing else may (repeatable; 'odarchive scope -h' "+
+		"rule of what may be fetched, as domain:example.org or type:text/*; then nothing else may (repeatable; 'odarchive admin scope -h' "+
 			"explains rules)")
 	f.StringArrayVar(&s.ScopeDeny, "scope-deny", nil,
 		"rule of what must not be fetched, as host:data.example.org or size:>1GiB (repeatable)")

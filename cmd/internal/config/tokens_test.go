@@ -32,8 +32,8 @@ func TestTokensAreTablesOfTheFile(t *testing.T) {
 		t.Errorf("the setting of that name: %v, %v", list, err)
 	}
 	for text, want := range map[string]string{
-		"name = \"a\"\nrights = [\"add\"]\n":                                                         "odarchive token new",
-		"name = \"a\"\nrights = [\"add\"]\nhash = \"plain\"\n":                                       "odarchive token new",
+		"name = \"a\"\nrights = [\"add\"]\n":                                                         "odarchive admin token new",
+		"name = \"a\"\nrights = [\"add\"]\nhash = \"plain\"\n":                                       "odarchive admin token new",
 		"name = \"a\"\nrights = []\n" + hash:                                                         "one right",
 		"name = \"a\"\nrights = [\"root\"]\n" + hash:                                                 "not a right",
 		"name = \"a b\"\nrights = [\"add\"]\n" + hash:                                                "not a name",

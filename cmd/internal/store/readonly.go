@@ -214,7 +214,7 @@ func (s *Store) storeDirectory(ctx context.Context, opts Options) error {
 	}
 	if opts.Create && d.Base != s.Mint.Base {
 		s.Log.Warn("the archive began with IRIs below another base: they stay known, but new ones differ from them; give --base "+d.Base+
-			", or move all of them once with 'odarchive rebase --base "+s.Mint.Base+"'", "base", s.Mint.Base)
+			", or move all of them once with 'odarchive admin rebase --base "+s.Mint.Base+"'", "base", s.Mint.Base)
 	}
 	return nil
 }

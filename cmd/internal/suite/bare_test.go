@@ -114,7 +114,7 @@ func TestBothCommandsSayWhatIsMissingAndHowItIsGot(t *testing.T) {
 		{"nothing but go and make", builds, "odarchive demo\n", "go run ./cmd/internal/suite ./...\n",
 			"npm is not installed: the pages are built without scripts"},
 		{"no git either", builds, "odarchive demo\n", "go run ./cmd/internal/suite ./...\n",
-			`git is not installed: the program does not know its version and calls itself "devel"`},
+			"git is not installed: the program does not know its revision"},
 		{"no go", "", "", "", "Go is not installed: version 1."},
 		{"the go of Debian 12", `case "$1" in version) echo "go version go1.19.8 linux/amd64";; *) exit 1;; esac`, "", "",
 			"go1.19.8 is too old: version 1."},

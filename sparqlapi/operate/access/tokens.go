@@ -52,7 +52,7 @@ func FormatHash(digest [sha256.Size]byte) string { return hashPrefix + hex.Encod
 func ParseHash(text string) (digest [sha256.Size]byte, err error) {
 	raw, err := hex.DecodeString(strings.TrimPrefix(text, hashPrefix))
 	if err != nil || len(raw) != len(digest) || !strings.HasPrefix(text, hashPrefix) {
-		return digest, errors.New("expected sha256: and 64 hexadecimal digits; 'odarchive token new' prints it")
+		return digest, errors.New("expected sha256: and 64 hexadecimal digits; 'odarchive admin token new' prints it")
 	}
 	return [sha256.Size]byte(raw), nil
 }
