@@ -79,7 +79,7 @@ func (c *cli) served(n *app.Node) map[string]faces.Command {
 		if !ok {
 			return
 		}
-		name := strings.Fields(cmd.CommandPath())[1:]
+		name := strings.Fields(shortPath(cmd))
 		all[strings.Join(name, "-")] = faces.Command{Right: o.right, Reads: o.reads,
 			Run: func(ctx context.Context, call *faces.Call) faces.CommandResult {
 				return c.runFor(ctx, n, name, call)
@@ -224,7 +224,7 @@ func (c *cli) ask(r *faces.Remote, cmd *cobra.Command, args []string, o besideOp
 	if order.Dir, err = os.Getwd(); err != nil {
 		return err
 	}
-	name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	name := shortPath(cmd)
 	file := &laterFile{}
 	if out := cmd.Flags().Lookup("output"); out != nil {
 		file.name = out.Value.String()

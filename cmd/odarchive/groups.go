@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 // group is a part of the first screen: what somebody wants to do, and the commands for that.
 type group struct {
@@ -55,6 +59,13 @@ func (c *cli) adminCommands() []*cobra.Command {
 		c.host(), c.scope(), c.pause(), c.resume(), c.requeue(), c.drop(), c.scores(), c.orders(), c.audit(), c.token(), c.retention(),
 		c.withdraw(), c.withdrawals(), c.rebase(), c.compact(), c.quality(), c.stats(), c.sink(),
 	}
+}
+
+// shortPath returns the names of a command and those above it, without the program's and admin: where it was before,
+// and what servers and clients call it.
+func shortPath(cmd *cobra.Command) string {
+	_, path, _ := strings.Cut(cmd.CommandPath(), " ")
+	return strings.TrimPrefix(path, "admin ")
 }
 
 // formerNames returns commands that work as they did, but are named by no help: those of admin where they were, and

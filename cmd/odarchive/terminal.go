@@ -82,8 +82,7 @@ func (s *screen) erase() {
 
 // isService reports whether a command runs until it is stopped, and writes a log for operators also on a terminal.
 func isService(cmd *cobra.Command) bool {
-	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
-	switch strings.TrimPrefix(name, "admin ") {
+	switch shortPath(cmd) {
 	case "serve", "work", "sink sparql", "sink files", "log witness serve":
 		return true
 	}

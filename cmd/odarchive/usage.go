@@ -21,8 +21,8 @@ import (
 // arguments and in flags for URLs. Commands that only read find what is known in either scheme.
 func (c *cli) takeAddresses(root *cobra.Command) {
 	for cmd := range everyCommand(root) {
-		_, name, _ := strings.Cut(cmd.CommandPath(), " ")
-		switch strings.TrimPrefix(name, "admin ") {
+		name := shortPath(cmd)
+		switch name {
 		case "add", "inject", "requeue", "drop", "score", "pause", "resume", "withdraw", "crawl", "follow", "harvest", "discover":
 		default:
 			continue
