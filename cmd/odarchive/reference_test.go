@@ -93,8 +93,8 @@ func commandsOf(cmd *cobra.Command) []*cobra.Command {
 func commandPages(pages map[string]string, c *cli, root *cobra.Command) {
 	var index strings.Builder
 	index.WriteString(
-		"# Commands\n\nEvery command explains itself with `-h`, and all its flags with `-h --all`. Its exit status is 0 for success, 1 for " +
-			"failure\nand 2 for wrong usage ([more](exit-status.md)). Settings are flags, variables or lines of a file: " +
+		"# Commands\n\nEvery command explains itself with `-h`, and all its flags with `-h --all`. Its exit status is 0 for success, " +
+			"1 for failure\nand 2 for wrong usage ([more](exit-status.md)). Settings are flags, variables or lines of a file: " +
 			"[Settings](settings.md).\n")
 	for _, g := range c.groups() {
 		fmt.Fprintf(&index, "\n## %s\n\n| command | does |\n| --- | --- |\n", g.name)
