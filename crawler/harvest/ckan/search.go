@@ -36,6 +36,7 @@ type page struct {
 // search requests all packages in the order of their changes or, if the portal does not keep that order, by counting.
 func (c *client) search(ctx context.Context, at *position) error {
 	rows, stale, answered := c.Source.Rows, 0, at.n > 0
+	passed := 0       // positions of pages without packages, after the last with some
 	var lastErr error // of the last broken page
 	for at.n < maxListed {
 		p, err := c.requestPage(ctx, *at, rows)
@@ -84,8 +85,8 @@ func (c *client) search(ctx context.Context, at *position) error {
 			return lastErr
 		case stale >= maxStale && !end:
 			return fmt.Errorf("package_search gives the same packages again and again, %d of %d so far", at.n, p.count)
-		case end && len(p.results) == 0 && at.n+len(at.base) > 0 && (p.count > at.start || at.way != byChange && p.count > at.n):
-			if err := c.Out.Unknown(harvest.Short(p.count-at.start), countedOnly(p.count, at.n)); err != nil {
+		case end && len(p.results) == 0 && at.n+len(at.base) > 0 && (p.count > at.start-passed || at.way != byChange && p.count > at.n):
+			if err := c.Out.Unknown(harvest.Short(p.count-at.start+passed), countedOnly(p.count, at.n)); err != nil {
 				return err
 			}
 		}
@@ -95,6 +96,9 @@ func (c *client) search(ctx context.Context, at *position) error {
 		}
 		if end {
 			return c.Out.Mark(at.mark())
+		}
+		if passed += rows; len(p.results) > 0 {
+			passed = 0
 		}
 		at.advance(p.results, rows)
 		rows = min(c.Source.Rows, rows*2)

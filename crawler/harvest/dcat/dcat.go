@@ -123,9 +123,6 @@ func (h *catalog) page(ctx context.Context, address string) (next string, err er
 		return "", err
 	}
 	h.only = harvest.Document{URL: address, Tag: doc.tag, Read: h.now}
-	if doc.fault != nil {
-		h.out.Skip(doc.fault.Error())
-	}
 	found := Read(doc.quads, h.portal, doc.url)
 	if !h.begun {
 		h.portal = found.Portal.IRI
@@ -133,6 +130,14 @@ func (h *catalog) page(ctx context.Context, address string) (next string, err er
 			return "", err
 		}
 		h.begun = true
+	}
+	switch {
+	case doc.ends: // what comes after it, and the next page, are not known
+		if err := h.out.Unknown(doc.fault.Error(), doc.fault.Error()+": the document may be cut off there"); err != nil {
+			return "", err
+		}
+	case doc.fault != nil:
+		h.out.Skip(doc.fault.Error())
 	}
 	fresh, err := h.emit(found.Datasets)
 	if err != nil {

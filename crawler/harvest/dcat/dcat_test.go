@@ -122,25 +122,6 @@ func TestPagesAreFollowedInAllTheirWordings(t *testing.T) {
 	}
 }
 
-func TestAHarvestThatWasCutOffGoesOn(t *testing.T) {
-	t.Parallel()
-	documents := map[string]string{}
-	for page := range 4 {
-		name := "catalog"
-		if page > 0 {
-			name += fmt.Sprint("?page=", page)
-		}
-		documents[name] = prefixes +
-			fmt.Sprintf(
-				":%d a dcat:Dataset ; dct:title \"a\" . :%d-2 a dcat:Dataset ; dct:title \"b\" . <> a dcat:Catalog ; dcat:dataset :%d, "+
-					":%d-2 .", page, page, page, page)
-		if page < 3 {
-			documents[name] += fmt.Sprintf("<> hydra:next <http://c.example/catalog?page=%d> .", page+1)
-		}
-	}
-	portaltest.Resumes(t, site(documents))
-}
-
 func TestPagesThatNeverEndDo(t *testing.T) {
 	t.Parallel()
 	page := prefixes + ":1 a dcat:Dataset ; dct:title \"a\" . <> hydra:next <http://c.example/catalog?page=%s> ."

@@ -42,6 +42,7 @@ type document struct {
 	tag   string // version
 	keep  bool   // the host says that it never changes
 	fault error  // first statement that was skipped as unreadable
+	ends  bool   // so was the last one: the document may be cut off
 }
 
 // get requests a document and reads it as far as possible. unless and tries are as in harvest.Request. The error wraps
@@ -94,7 +95,7 @@ func (r *reader) read(ctx context.Context, answer harvest.Answer, into *document
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil && rd.Skip():
-			if into.fault == nil { // the statements after a bad one are read
+			if into.ends = true; into.fault == nil { // the statements after a bad one are read
 				into.fault = fmt.Errorf("%s: %w", answer.URL, err)
 			}
 			continue
@@ -103,7 +104,7 @@ func (r *reader) read(ctx context.Context, answer harvest.Answer, into *document
 		case err != nil:
 			return fmt.Errorf("%s is not valid %s: %w", answer.URL, syntax.Name, err)
 		}
-		into.quads = append(into.quads, q)
+		into.quads, into.ends = append(into.quads, q), false
 	}
 }
 

@@ -18,6 +18,7 @@ type Page struct {
 	Tag       string // for the next Get, as unless
 	Immutable bool   // the host says that the document never changes
 	Fault     error  // the first statement that was skipped as unreadable, nil if there is none
+	Ends      bool   // the last statement was skipped, too: the document may be cut off
 }
 
 // NewPages returns a Pages that sends its requests through a Doer.
@@ -28,5 +29,5 @@ func NewPages(http harvest.Doer) *Pages {
 // Get returns a document. The error wraps harvest.ErrNotModified if its tag is unless.
 func (p *Pages) Get(ctx context.Context, address, unless string) (Page, error) {
 	doc, err := p.reader.get(ctx, address, unless, 0)
-	return Page{URL: doc.url, Quads: doc.quads, Tag: doc.tag, Immutable: doc.keep, Fault: doc.fault}, err
+	return Page{URL: doc.url, Quads: doc.quads, Tag: doc.tag, Immutable: doc.keep, Fault: doc.fault, Ends: doc.ends}, err
 }

@@ -178,6 +178,9 @@ func (h *stream) page(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
+	if doc.Ends {
+		return fmt.Errorf("%w: the page may be cut off there", doc.Fault)
+	}
 	if doc.Fault != nil {
 		h.out.Skip(doc.Fault.Error())
 	}

@@ -2,7 +2,6 @@ package oai
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -16,11 +15,10 @@ import (
 	"testing/synctest"
 
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/portaltest"
 	"odarchive/testdata/shared"
 	"odarchive/triplestore/term"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 // answers is a repository that answers every request with a recorded answer.
 type answers struct{ body []byte }
@@ -76,19 +74,7 @@ func TestWhatRealRepositoriesAnsweredIsHarvested(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden := filepath.Join("testdata", "real.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("real repositories yield otherwise than %s says (-update writes it):\n%s", golden, got.String())
-	}
+	portaltest.Golden(t, "real.golden", got.String())
 }
 
 // yield summarises what one file brought.

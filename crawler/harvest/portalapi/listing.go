@@ -75,7 +75,9 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 			return fmt.Errorf("the list repeats itself after %d of %d entries", n, page.Total)
 		}
 		end := page.Next == "" || page.Next == at
-		if end && page.Total > n && at == "" && m.Get("at") == "" || end && page.Next != "" && page.Total > n {
+		// A later page that has entries may be the last of a portal that counts others, too.
+		alone := at == "" && m.Get("at") == ""
+		if end && page.Total > n && (alone || page.Next != "" || len(page.Items) == 0) {
 			if err := l.Out.Unknown(harvest.Short(page.Total-n),
 				fmt.Sprintf("the portal says that it lists %d entries but returned %d", page.Total, n)); err != nil {
 				return err

@@ -67,7 +67,7 @@ func search(address string) url.Values {
 const window = 9000
 
 // page is "time number": the change time at which the query starts, and the number of the page in its result.
-func page(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalapi.Page, error) {
+func page(ctx context.Context, h *portalapi.Harvest, at string, before int) (portalapi.Page, error) {
 	since, number, _ := strings.Cut(at, " ")
 	n, rows := max(1, int(loose.String(number).Int())), h.Source.Rows
 	since = cmp.Or(since, h.Mark.Get("since"))
@@ -78,6 +78,8 @@ func page(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalap
 	total := int(cmp.Or(v.Get("hits", "total").Int(), v.Get("hits", "total", "value").Int()))
 	if at == "" {
 		p.Total = total
+	} else if len(p.Items) == 0 {
+		p.Total = before + max(0, total-(n-1)*rows)
 	}
 	if len(p.Items) == 0 || n*rows >= total && v.Get("links", "next").Empty() {
 		return p, err

@@ -79,8 +79,6 @@ func TestMoreRecordsThanOneQuestionMayHaveComeInWindows(t *testing.T) {
 func TestARepositoryIsHarvestedResumedAndAskedForChanges(t *testing.T) {
 	t.Parallel()
 	f := &invenioFake{n: 8, most: 10_000}
-	portaltest.Resumes(t, f.source(3))
-	portaltest.Counts(t, f.source(3), 8)
 	first, err := portaltest.Harvest(t, f.source(3), "")
 	if err != nil || len(first.Datasets) != 8 {
 		t.Fatalf("%v, %d records", err, len(first.Datasets))

@@ -107,6 +107,9 @@ func (c *opendatasoftClient) page(ctx context.Context, at string, n int) (portal
 	}
 	c.answered = c.answered || err == nil
 	if len(p.Items) == 0 {
+		if at != "" && !counted {
+			p.Total += n // it counts the datasets that the condition leaves
+		}
 		return p, err
 	}
 	total, first := p.Total, key(p.Items[0])

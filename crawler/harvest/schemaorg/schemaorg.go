@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ const (
 	maxPage   = 16 << 20
 	markEvery = 20 // pages between marks
 	wholeDays = 30 // days between harvests of all pages
+	maxFailed = 200
 )
 
 // mark is the position in a harvest.
@@ -44,6 +46,9 @@ type mark struct {
 	Began time.Time     `json:"began,omitzero"` // start of the current harvest
 	Since time.Time     `json:"since,omitzero"` // pages with an earlier change are skipped
 	Whole time.Time     `json:"whole,omitzero"` // start of the last harvest of all pages
+
+	Failed []string `json:"failed,omitempty"` // pages of which the server failed to answer, for the next harvest
+	Again  []string `json:"again,omitempty"`  // those of the last harvest, which are read whenever they changed
 }
 
 func (m mark) String() string {
@@ -89,6 +94,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	now := s.Now().UTC()
 	if r.mark.Began.IsZero() {
 		r.mark.Began = now
+		r.mark.Again, r.mark.Failed = r.mark.Failed, nil
 		if now.Sub(r.mark.Whole) > wholeDays*24*time.Hour {
 			r.mark.Whole, r.mark.Since = now, since.Time
 		}
@@ -99,7 +105,7 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	if err := r.source(ctx); err != nil {
 		return err
 	}
-	out.Next(mark{Since: r.mark.Began.AddDate(0, 0, -1), Whole: r.mark.Whole}.String())
+	out.Next(mark{Since: r.mark.Began.AddDate(0, 0, -1), Whole: r.mark.Whole, Failed: r.mark.Failed}.String())
 	return nil
 }
 
@@ -141,7 +147,7 @@ func (r *run) source(ctx context.Context) error {
 func (r *run) entry(ctx context.Context, e sitemap.Entry, at sitemap.Place) error {
 	r.listed++
 	since := harvest.Since{Time: r.mark.Since}
-	if !since.After(e.Modified) {
+	if !since.After(e.Modified) || slices.Contains(r.mark.Again, e.URL) {
 		r.pages++
 		_, err := r.page(ctx, e.URL)
 		var sink sinkError
@@ -152,6 +158,10 @@ func (r *run) entry(ctx context.Context, e sitemap.Entry, at sitemap.Place) erro
 			return ctx.Err()
 		case err != nil:
 			r.out.Skip(err.Error())
+			var status *harvest.StatusError
+			if (!errors.As(err, &status) || status.Status >= 500) && len(r.mark.Failed) < maxFailed {
+				r.mark.Failed = append(r.mark.Failed, e.URL)
+			}
 		}
 	}
 	if at.Entry%markEvery != 0 {

@@ -1,7 +1,6 @@
 package schemaorg
 
 import (
-	"flag"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -14,11 +13,10 @@ import (
 	"time"
 
 	"odarchive/crawler/harvest"
+	"odarchive/crawler/harvest/portaltest"
 	"odarchive/testdata/shared"
 	"odarchive/triplestore/term"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 const jsonLDPage = `<html><head><script type="application/ld+json">
 {"@context":"https://schema.org/","@type":"Dataset","name":"Trees","description":"All of them","url":"https://city.example/trees","license":"CC-BY-4.0",
@@ -198,19 +196,7 @@ func TestRealPagesAreHarvested(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	golden := filepath.Join("testdata", "real.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("real pages yield otherwise than %s says (-update writes it):\n%s", golden, got.String())
-	}
+	portaltest.Golden(t, "real.golden", got.String())
 }
 
 func FuzzRead(f *testing.F) {
