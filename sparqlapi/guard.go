@@ -15,7 +15,8 @@ import (
 
 // Guard finds out who sends a request, and what they may do.
 //
-// After twenty wrong tokens, a client may try one a second: until then, it is refused whatever it sends.
+// After twenty wrong tokens, a client may try one a second: others are refused with status 429. A right token passes
+// always: other clients may have the same address, and 128 random bits are not found by trying.
 type Guard struct {
 	tokens   *access.Tokens
 	sessions *access.Sessions
@@ -53,15 +54,14 @@ func (g *Guard) caller(r *http.Request) access.Caller {
 
 // holder returns the holder of a token. It counts wrong ones.
 func (g *Guard) holder(r *http.Request, given string) access.Caller {
-	client := guesser(r)
-	if wait := g.wrong.wait(client); wait > 0 {
-		return access.Caller{
-			Refused: &problem.Error{Status: http.StatusTooManyRequests, Title: "Too many wrong tokens", RetryAfter: wait,
-				Detail: "this address has sent too many wrong tokens"}}
-	}
 	token, err := g.tokens.Find(given, g.now())
 	if err != nil {
-		g.wrong.take(client)
+		wait, _ := g.wrong.take(guesser(r))
+		if wait > 0 {
+			return access.Caller{
+				Refused: &problem.Error{Status: http.StatusTooManyRequests, Title: "Too many wrong tokens", RetryAfter: wait,
+					Detail: "this address has sent too many wrong tokens"}}
+		}
 		return access.Caller{Refused: problem.Wrap(http.StatusForbidden, "Wrong token", err)}
 	}
 	return access.Caller{Name: token.Name, Rights: token.Rights, Token: token}

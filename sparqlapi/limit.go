@@ -60,21 +60,6 @@ func (l *limiter) take(client netip.Prefix) (wait time.Duration, bucket *rate.Li
 	return wait, bucket
 }
 
-// wait returns how long the client must wait until take permits a request.
-func (l *limiter) wait(client netip.Prefix) time.Duration {
-	l.mu.Lock()
-	bucket, ok := l.clients[client]
-	l.mu.Unlock()
-	if !ok {
-		return 0
-	}
-	now := l.now()
-	if missing := 1 - bucket.TokensAt(now); missing > 0 {
-		return time.Duration(missing / l.rate.PerSecond * float64(time.Second))
-	}
-	return 0
-}
-
 // limit answers requests over the rate with status 429. A token that has a rate of its own counts with that, wherever
 // it comes from. Other clients on this machine are not limited: they are the operator, or a proxy that sees the real
 // addresses and has its own limits.

@@ -251,8 +251,12 @@ func TestWrongTokensAreTriedSlowly(t *testing.T) {
 			t.Fatalf("wrong token %d: %d", i, got)
 		}
 	}
-	if res := send(token); res.StatusCode != 429 || res.Header.Get("Retry-After") != "1" {
-		t.Errorf("after twenty wrong tokens, the right one: %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
+	if res := send("wrong"); res.StatusCode != 429 || res.Header.Get("Retry-After") != "1" {
+		t.Errorf("after twenty wrong tokens, one more: %d, Retry-After %q", res.StatusCode, res.Header.Get("Retry-After"))
+	}
+	// Others may have the same address, such as that of a proxy.
+	if res := send(token); res.StatusCode != 200 {
+		t.Errorf("after twenty wrong tokens, the right one: %d", res.StatusCode)
 	}
 }
 

@@ -34,8 +34,6 @@ type Command struct {
 
 // Bounds of commands.
 const (
-	maxCommands   = 32 // at a time
-	maxAnybody    = 8  // of clients without the token
 	aliveEvery    = 10 * time.Second
 	flushEvery    = 200 * time.Millisecond
 	retryCommands = 10 * time.Second
@@ -48,9 +46,14 @@ type commands struct {
 	guard  *sparqlapi.Guard
 	faces  *Faces
 
-	mu      sync.Mutex // guards the fields below
+	places commandPlaces
+
+	mu      sync.Mutex // guards running
 	running map[string]context.CancelFunc
-	anybody int // of the running ones, for clients without the token
+}
+
+func newCommands(all map[string]Command, guard *sparqlapi.Guard, faces *Faces) *commands {
+	return &commands{byName: all, guard: guard, faces: faces, places: newCommandPlaces(), running: map[string]context.CancelFunc{}}
 }
 
 // Run answers POST /commands/{name}: it runs a command for a client. Blanks in the name are hyphens. For the wire see
@@ -79,9 +82,14 @@ func (c *commands) Run(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Connection", "close") // or net/http would read the body before it answers
 		return err
 	}
-	anybody := c.guard.Check(r, access.Read) != nil
+	leave, longest, err := c.places.enter(r)
+	if err != nil {
+		w.Header().Set("Connection", "close")
+		return err
+	}
+	defer leave()
 	body := bufio.NewReaderSize(r.Body, maxFrame)
-	order, err := readOrder(body)
+	order, err := readOrder(body, longest)
 	if err != nil {
 		return problem.Wrap(http.StatusBadRequest, "Not a command", err)
 	}
@@ -94,11 +102,10 @@ func (c *commands) Run(w http.ResponseWriter, r *http.Request) error {
 	operate.NoteAct(r.Context(), string(text))
 	ctx, stop := context.WithCancel(r.Context())
 	defer stop()
-	leave, err := c.enter(order.ID, anybody, stop)
-	if err != nil {
+	if err := c.begin(order.ID, stop); err != nil {
 		return err
 	}
-	defer leave()
+	defer c.end(order.ID)
 	rc := http.NewResponseController(w)
 	if err := rc.EnableFullDuplex(); err != nil { // the inputs are still arriving when the response begins
 		return fmt.Errorf("command %s: %w", name, err)
@@ -146,28 +153,21 @@ func (c *commands) run(ctx context.Context, name string, command Command, call *
 	return result
 }
 
-// enter counts a command that begins, until leave is called.
-func (c *commands) enter(id string, anybody bool, stop context.CancelFunc) (leave func(), err error) {
+// begin notes a command, so that Stop finds it, until end is called.
+func (c *commands) begin(id string, stop context.CancelFunc) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.running) >= maxCommands || anybody && c.anybody >= maxAnybody {
-		return nil, &problem.Error{Status: http.StatusServiceUnavailable, Title: "Too many commands are running", RetryAfter: retryCommands}
-	}
 	if _, taken := c.running[id]; taken {
-		return nil, problem.New(http.StatusConflict, "Not a new command", "a command with this id is running")
-	}
-	n := 0
-	if anybody {
-		n = 1
+		return problem.New(http.StatusConflict, "Not a new command", "a command with this id is running")
 	}
 	c.running[id] = stop
-	c.anybody += n
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.running, id)
-		c.anybody -= n
-	}, nil
+	return nil
+}
+
+func (c *commands) end(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.running, id)
 }
 
 // Stop answers DELETE /commands/{id}: it stops a command. Only who began it knows its id.
@@ -183,16 +183,16 @@ func (c *commands) Stop(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// readOrder reads the first line of a request.
-func readOrder(body *bufio.Reader) (o CommandOrder, err error) {
+// readOrder reads the first line of a request, at most longest bytes.
+func readOrder(body *bufio.Reader, longest int) (o CommandOrder, err error) {
 	var line []byte
 	for {
 		part, err := body.ReadSlice('\n')
 		if line = append(line, part...); err == nil {
 			break
 		}
-		if !errors.Is(err, bufio.ErrBufferFull) || len(line) > maxOrder {
-			return o, fmt.Errorf("expected a line of JSON of at most %d bytes: %w", maxOrder, cmp.Or(noEOF(err), io.ErrUnexpectedEOF))
+		if !errors.Is(err, bufio.ErrBufferFull) || len(line) > longest {
+			return o, fmt.Errorf("expected a line of JSON of at most %d bytes: %w", longest, cmp.Or(noEOF(err), io.ErrUnexpectedEOF))
 		}
 	}
 	if err := json.NewDecoder(bytes.NewReader(line)).Decode(&o); err != nil {

@@ -21,10 +21,8 @@ import (
 // commandServer runs commands for clients.
 func commandServer(t *testing.T, all map[string]Command) *Remote {
 	t.Helper()
-	c := &commands{byName: all,
-		guard:   sparqlapi.NewGuard(access.NewTokens(access.Single("secret")), sparqlapi.Site{Base: "http://archive.example/"}),
-		running: map[string]context.CancelFunc{},
-		faces:   &Faces{store: &store.Store{Log: slog.New(slog.DiscardHandler)}}}
+	guard := sparqlapi.NewGuard(access.NewTokens(access.Single("secret")), sparqlapi.Site{Base: "http://archive.example/"})
+	c := newCommands(all, guard, &Faces{store: &store.Store{Log: slog.New(slog.DiscardHandler)}})
 	server := httptest.NewServer(sparqlapi.New(sparqlapi.Options{Guard: c.guard, Commands: c}))
 	t.Cleanup(server.Close)
 	return NewRemote(server.URL, "secret")

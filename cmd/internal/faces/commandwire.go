@@ -28,8 +28,12 @@ const (
 // maxFrame bounds the payload of a frame, in bytes.
 const maxFrame = 64 << 10
 
-// maxOrder bounds the line of JSON of a request, in bytes. Texts of queries are in it.
-const maxOrder = 64 << 20
+// maxOrder bounds the line of JSON of a request, in bytes. Texts of queries are in it. maxAnybodyOrder is for clients
+// without a right.
+const (
+	maxOrder        = 64 << 20
+	maxAnybodyOrder = 64 << 10
+)
 
 // CommandOrder is a command line without what concerns the client alone.
 type CommandOrder struct {

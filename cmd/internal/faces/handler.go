@@ -149,7 +149,7 @@ func (a *Faces) Handler() (http.Handler, error) {
 		Replicate:  a.replicator(),
 		Refuse:     refuse,
 		Check:      a.checkHandler(),
-		Commands:   &commands{byName: a.Commands, guard: guard, faces: a, running: map[string]context.CancelFunc{}},
+		Commands:   newCommands(a.Commands, guard, a),
 		Figures:    a.figuresHandler(),
 		Profiles:   profiles(),
 	}), nil
