@@ -32,8 +32,8 @@ func bodyLimit(r *http.Request) int64 {
 	return smallBody
 }
 
-// boundBodies bounds the bodies of requests without a right, so that no handler keeps more of them than that. A body that
-// cannot be read is the client's fault.
+// boundBodies bounds the bodies of requests without a right, so that no handler keeps more of them than that. A body
+// that cannot be read is the client's fault.
 func boundBodies(next http.Handler) http.Handler {
 	memory := access.NewBudget(heldBodies, heldBodies/4)
 	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {

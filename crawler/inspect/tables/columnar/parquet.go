@@ -11,12 +11,16 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
 
+	"odarchive/crawler/inspect/budget"
 	"odarchive/crawler/inspect/csvprofile"
 	"odarchive/crawler/inspect/tables/source"
 )
 
 // parquetFile profiles a Parquet file with its leaf columns. Repeated values are joined.
 func parquetFile(ctx context.Context, in source.Input, o source.Options) ([]*csvprofile.Profile, error) {
+	if err := checkFooter(in); err != nil {
+		return nil, err
+	}
 	f, err := parquet.OpenFile(in.Body, in.Size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %v", source.ErrFormat, err)
@@ -35,7 +39,8 @@ func parquetFile(ctx context.Context, in source.Input, o source.Options) ([]*csv
 			show[i] = shower(leaf.Node.Type())
 		}
 	}
-	s := &parquetRows{groups: f.RowGroups(), show: show, buf: make([]parquet.Row, 64)}
+	s := &parquetRows{in: in, sizes: f.Metadata().RowGroups, groups: f.RowGroups(), show: show, memory: budget.New("a row", budget.Row),
+		buf: make([]parquet.Row, 64)}
 	defer s.close()
 	p, err := csvprofile.ReadRecords(ctx, "", names, s.next, o.Reading(0))
 	if err != nil || !source.Declared(p) {
@@ -45,6 +50,9 @@ func parquetFile(ctx context.Context, in source.Input, o source.Options) ([]*csv
 }
 
 type parquetRows struct {
+	in     source.Input
+	sizes  []format.RowGroup
+	memory *budget.Budget
 	groups []parquet.RowGroup
 	rows   parquet.Rows
 	show   []func(parquet.Value) string
@@ -71,6 +79,12 @@ func (s *parquetRows) next() (cells []string, err error) {
 			if len(s.groups) == 0 {
 				return nil, io.EOF
 			}
+			if len(s.sizes) > 0 {
+				if err := checkPages(s.in, &s.sizes[0]); err != nil {
+					return nil, err
+				}
+				s.sizes = s.sizes[1:]
+			}
 			s.rows, s.groups = s.groups[0].Rows(), s.groups[1:]
 		}
 		n, err := s.rows.ReadRows(s.buf)
@@ -88,6 +102,7 @@ func (s *parquetRows) next() (cells []string, err error) {
 		s.cells = make([]string, len(s.show))
 	}
 	clear(s.cells)
+	s.memory.Reset() // values can be repeated, and refer to a dictionary
 	for _, v := range row {
 		i := v.Column()
 		if v.IsNull() || i < 0 || i >= len(s.cells) {
@@ -96,6 +111,9 @@ func (s *parquetRows) next() (cells []string, err error) {
 		text := s.show[i](v)
 		if s.cells[i] != "" {
 			text = s.cells[i] + "; " + text
+		}
+		if err := s.memory.Spend(1, uint64(len(text))); err != nil {
+			return nil, err
 		}
 		s.cells[i] = text
 	}
