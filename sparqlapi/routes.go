@@ -38,8 +38,8 @@ func New(o Options) http.Handler {
 	}
 	r := chi.NewRouter()
 	r.Use(below(o.Root, r), behind(o.Proxies), hideSecret, observe(o.Log, o.Observe, o.Root, o.Closed), recoverPanics(o.Log), secure,
-		crossOrigin, problem.Use(answers), identify(o.Guard), boundBodies, paceBodies, limit(o.Rate, o.Guard), o.closed, o.refused, o.audited,
-		target.Escaped, middleware.GetHead)
+		crossOrigin, problem.Use(answers), identify(o.Guard), boundBodies, paceBodies, limit(o.Rate, o.Guard), o.closed, o.refused,
+		o.audited, target.Escaped, middleware.GetHead)
 	r.NotFound(problem.Handler(o.notFound))
 	r.MethodNotAllowed(problem.Handler(notAllowed))
 	o.routes(r)
