@@ -14,6 +14,7 @@ import (
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/replica"
 	"odarchive/cmd/internal/store"
+	"odarchive/crawler/inspect/examine"
 	"odarchive/triplestore/kv"
 )
 
@@ -24,10 +25,15 @@ func (c *cli) serveReplica(ctx context.Context, e *edge) error {
 		return usagef("%v", err)
 	}
 	writer := settings.Address()
+	examiner, err := store.NewExaminer(c.cfg, c.log, 0, "") // of all states
+	if err != nil {
+		return err
+	}
+	defer examiner.Close()
 	var f *replica.Follower
-	f, err := replica.New(replica.Options{Config: c.cfg, Writer: writer, Token: c.cfg.Serve.Token, MaxLag: settings.MaxLag, Log: c.log,
+	f, err = replica.New(replica.Options{Config: c.cfg, Writer: writer, Token: c.cfg.Serve.Token, MaxLag: settings.MaxLag, Log: c.log,
 		Open: func(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node) (*app.Node, http.Handler, error) {
-			return c.openState(ctx, cfg, state, before, f, writer)
+			return c.openState(ctx, cfg, state, before, examiner, f, writer)
 		}})
 	if err != nil {
 		return err
@@ -63,9 +69,9 @@ func (c *cli) serveReplica(ctx context.Context, e *edge) error {
 }
 
 // openState opens a state of a replica, and makes its handler.
-func (c *cli) openState(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node, f *replica.Follower,
+func (c *cli) openState(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node, examiner *examine.Pool, f *replica.Follower,
 	writer string) (*app.Node, http.Handler, error) {
-	opts := store.Options{
+	opts := store.Options{Examine: examiner,
 		State: &store.State{DB: state, Packs: f.Packs(), Reason: "the archive is a replica of " + writer + ", where changes go"}}
 	of := &faces.Replica{Writer: writer, State: f.State, Collect: f.Collect}
 	if before != nil {

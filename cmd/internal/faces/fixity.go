@@ -3,6 +3,7 @@ package faces
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -52,11 +53,22 @@ func (a *Faces) Ready(context.Context) (state string, err error) {
 	}
 	switch f.State {
 	case ui.Sound:
-		return "ok" + a.backupBehind() + bucketDetail(f.Bucket), nil
+		return "ok" + a.backupBehind() + bucketDetail(f.Bucket) + a.notExamining(), nil
 	case ui.ReadOnly:
 		return "ok: " + ui.ReadOnly + bucketDetail(f.Bucket), nil
 	}
 	return f.State, errors.New(f.Reason)
+}
+
+// failedStarts is how many processes in a row could not be started before /readyz says so.
+const failedStarts = 10
+
+// notExamining returns what /readyz adds to its state if no process can be started that examines files.
+func (a *Faces) notExamining() string {
+	if n := a.store.Examine.Stats().Failures; n >= failedStarts {
+		return fmt.Sprintf("; files cannot be examined: the last %d processes for that could not be started", n)
+	}
+	return ""
 }
 
 func firstUpper(s string) string {
