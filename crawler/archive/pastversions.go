@@ -23,7 +23,7 @@ import (
 // not follow dates, the resource's record says so (catalog.Resource.OutOfOrder).
 //
 // It may also fall between two visits that found the same bytes. Then the bytes changed and came back, as far as both
-// archives know, and the first visit after it that found them makes them a version again (again.go).
+// archives know, and the first visit after it that found them makes them a version again (reappeared.go).
 
 // Past places a version by its date.
 type Past struct {

@@ -110,7 +110,8 @@ func (a *Archive) URLOf(name string) string {
 }
 
 // Versions returns the versions of what Resource finds by a name, in the order of their dates, oldest first. Numbers do
-// not follow dates where a version was imported (past.go), or a clock was wrong. A known resource may have none.
+// not follow dates where a version was imported (pastversions.go), or a clock was wrong. A known resource may have
+// none.
 func (a *Archive) Versions(ctx context.Context, name string) ([]catalog.Version, error) {
 	r, err := a.Resource(ctx, name)
 	if err != nil {

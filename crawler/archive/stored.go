@@ -52,9 +52,9 @@ func WantVersion(id string) (w Wanted, ok bool) {
 func WantLatest(resource string) Wanted { return Wanted{resource, latestN} }
 
 // The space of stored records: resource id, ^N (4 bytes) -> stored record; resource id, 0 (4 bytes) -> the number of
-// the latest version, if versions with greater numbers are older (past.go). The latest version of a resource comes
-// first. A stored record holds in few bytes what Find would otherwise gather from version, file and family. Error pages
-// have none. Find gathers what has no stored record.
+// the latest version, if versions with greater numbers are older (pastversions.go). The latest version of a resource
+// comes first. A stored record holds in few bytes what Find would otherwise gather from version, file and family. Error
+// pages have none. Find gathers what has no stored record.
 const (
 	storedSpace  = kv.SpaceArchiveIdx
 	storedFormat = 1

@@ -138,6 +138,23 @@ func TestArchitectureIsShortAndNamesEveryRoomThatExists(t *testing.T) {
 	}
 }
 
+// maxChanges bounds what CHANGELOG.md says of one release, in lines.
+const maxChanges = 60
+
+func TestTheChangelogSaysLittleOfEachRelease(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, release := range strings.Split(string(text), "\n## ")[1:] {
+		if n := strings.Count(release, "\n"); n > maxChanges {
+			name, _, _ := strings.Cut(release, "\n")
+			t.Errorf("CHANGELOG.md has %d lines of %s, at most %d are allowed", n, name, maxChanges)
+		}
+	}
+}
+
 // roomOf returns the room of a package: the folder below crawler, sparqlapi or cmd, otherwise the tree.
 func roomOf(pkg string) string {
 	parts := strings.Split(pkg, "/")
