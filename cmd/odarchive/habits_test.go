@@ -21,7 +21,7 @@ func TestOddRequestsGetCleanAnswers(t *testing.T) {
 		"http://")
 	const end = " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 	for request, status := range map[string]int{
-		"GET //" + end: 404, "GET //search" + end: 404, "GET /../etc/passwd" + end: 404, "GET /assets/../../x" + end: 404,
+		"GET //" + end: 308, "GET //search" + end: 404, "GET /../etc/passwd" + end: 404, "GET /assets/../../x" + end: 404,
 		"GET /search%2f" + end: 404, "GET /search%00" + end: 404,
 		"GET /se\x00arch" + end: 400, "GET /%c0%ae%c0%ae/" + end: 404, "GET /\xc0\xae" + end: 404, "GET /%zz" + end: 400,
 		"GET /a b" + end: 400, "GET /\\..\\x" + end: 404, "GET /search;x=1" + end: 404,

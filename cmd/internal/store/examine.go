@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"log/slog"
 	"path/filepath"
 	"runtime"
@@ -21,10 +22,14 @@ func NewExaminer(cfg config.Config, log *slog.Logger, n int, notes string) (*exa
 	for _, lane := range examine.Lanes(n) {
 		all += lane
 	}
+	level := slog.LevelInfo
+	if notes == "" {
+		level = slog.LevelDebug // whoever only reads says what was asked for and no more
+	}
 	return examine.New(examine.Options{
 		Children: n, Memory: memory.ForChild(all), Notes: notes,
 		InProcess: cfg.Examine == config.ExamineHere || cfg.Examine == "", Unlimited: cfg.Examine == config.ExamineUnlimited,
-		Said: func(what string) { log.Info(what, "MiB of each", memory.ForChild(all)>>20) },
+		Said: func(what string) { log.Log(context.Background(), level, what, "MiB of each", memory.ForChild(all)>>20) },
 	})
 }
 
