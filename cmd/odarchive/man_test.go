@@ -23,8 +23,8 @@ func TestMakingTheCommandsChangesNoSetting(t *testing.T) {
 	}
 }
 
-// ofCommands returns the defaults of commands. They read files in processes of their own; a program that is no odarchive,
-// such as a test, has none to start.
+// ofCommands returns the defaults of commands. They read files in processes of their own; a program that is no
+// odarchive, such as a test, has none to start.
 func ofCommands() config.Config {
 	c := config.Defaults()
 	c.Examine = config.ExamineChildren
