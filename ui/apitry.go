@@ -59,7 +59,7 @@ func (u *UI) tryGet(w http.ResponseWriter, r *http.Request, id string) error {
 				return err
 			}
 			w.Header().Set("Cache-Control", "no-store")
-			http.Redirect(w, r, address, http.StatusSeeOther)
+			redirect(w, address)
 			return nil
 		}
 	}

@@ -22,19 +22,19 @@ func (u *UI) Describe(w http.ResponseWriter, r *http.Request, iri string) error 
 		if ref.Column > 0 {
 			address += "#columns"
 		}
-		http.Redirect(w, r, address, http.StatusSeeOther)
+		redirect(w, address)
 		return nil
 	}
 	if _, err := u.archive.Resource(ctx, iri); err == nil {
-		http.Redirect(w, r, pagePath(iri), http.StatusSeeOther)
+		redirect(w, pagePath(iri))
 		return nil
 	}
 	if _, err := u.archive.Dataset(ctx, iri); err == nil {
-		http.Redirect(w, r, pagePath(iri), http.StatusSeeOther)
+		redirect(w, pagePath(iri))
 		return nil
 	}
 	if _, known, err := u.portal(ctx, iri); err == nil && known {
-		http.Redirect(w, r, pagePath(iri), http.StatusSeeOther)
+		redirect(w, pagePath(iri))
 		return nil
 	}
 	s, err := u.statements(ctx, iri)

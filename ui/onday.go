@@ -28,6 +28,6 @@ func (u *UI) onDay(w http.ResponseWriter, r *http.Request, res catalog.Resource,
 			res.URL,
 			versions[0].At.UTC().Format("2 January 2006"), at.Format("2 January 2006"))
 	}
-	http.Redirect(w, r, u.versionPath(versions[after-1].ID), http.StatusSeeOther)
+	redirect(w, u.versionPath(versions[after-1].ID))
 	return nil
 }

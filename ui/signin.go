@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -63,8 +64,23 @@ func (u *UI) signIn(w http.ResponseWriter, r *http.Request) error {
 		}
 		return u.renderSignIn(w, r, p.Status, page)
 	}
-	http.Redirect(w, r, page.To, http.StatusSeeOther)
+	redirect(w, page.To)
 	return nil
+}
+
+// redirect sends the client to an address of this server as it is: http.Redirect would make one of two slashes, which
+// the addresses of others in paths have.
+func redirect(w http.ResponseWriter, address string) {
+	var escaped strings.Builder
+	for _, b := range []byte(address) {
+		if b <= ' ' || b >= 0x7F {
+			fmt.Fprintf(&escaped, "%%%02X", b)
+		} else {
+			escaped.WriteByte(b)
+		}
+	}
+	w.Header().Set("Location", escaped.String())
+	w.WriteHeader(http.StatusSeeOther)
 }
 
 // signOut answers POST /sign-out.
@@ -73,7 +89,7 @@ func (u *UI) signOut(w http.ResponseWriter, r *http.Request) error {
 	if u.guard != nil {
 		u.guard.SignOut(w, r)
 	}
-	http.Redirect(w, r, "/sign-in", http.StatusSeeOther)
+	redirect(w, "/sign-in")
 	return nil
 }
 

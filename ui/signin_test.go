@@ -30,13 +30,15 @@ func TestSigningInGoesToPathsOfThisServerOnly(t *testing.T) {
 	h := site(newWorld())
 	for to, want := range map[string]string{"/hosts?host=a.example": "/hosts?host=a.example", "": "/", "//evil.example": "/",
 		"https://evil.example/": "/", "/\\evil.example": "/", "javascript:alert(1)": "/", "hosts": "/", "/a\nb": "/",
-		"/%0d%0aX: y": "/%0d%0aX: y"} {
+		"/%0d%0aX: y":  "/%0d%0aX: y",
+		"/get/file//x": "/get/file//x", "/get/file/http://a.example//b/../c": "/get/file/http://a.example//b/../c",
+		"/;//evil": "/;//evil", "/ü": "/%C3%BC"} {
 		res := as(h, 0, "POST", "/sign-in", url.Values{"token": {"right"}, "to": {to}})
 		if got := res.Header.Get("Location"); res.StatusCode != http.StatusSeeOther || got != want &&
 			got != strings.ReplaceAll(want, " ", "%20") {
 			t.Errorf("to %q: %d %q", to, res.StatusCode, got)
 		}
-		if page := body(t, as(h, 0, "GET", "/sign-in?"+url.Values{"to": {to}}.Encode(), nil)); strings.Contains(page, "evil") {
+		if page := body(t, as(h, 0, "GET", "/sign-in?"+url.Values{"to": {to}}.Encode(), nil)); strings.Contains(page, "evil.") {
 			t.Errorf("to %q is in the form", to)
 		}
 	}

@@ -86,14 +86,14 @@ func (c *cli) answerOrder(failed error) (err error) {
 		return nil
 	}
 	if failed != nil { // where that cannot be written, the order is removed all the same
-		err = disk.WriteFile(disk.OS{}, c.orderName(failedSuffix), []byte(failed.Error()+"\n"), 0o640)
+		err = disk.WriteFile(disk.OS{}, c.orderName(failedSuffix), []byte(failed.Error()+"\n"), 0o600)
 	}
 	return errors.Join(err, os.Remove(c.orderName("")))
 }
 
 // sayWaiting tells the command that gave an order what this server waits for.
 func (c *cli) sayWaiting(what string) {
-	if err := disk.WriteFile(disk.OS{}, c.orderName(waitingSuffix), []byte(what+"\n"), 0o640); err != nil {
+	if err := disk.WriteFile(disk.OS{}, c.orderName(waitingSuffix), []byte(what+"\n"), 0o600); err != nil {
 		c.log.Debug("not said to the command", "error", err)
 	}
 }
@@ -162,7 +162,7 @@ func (c *cli) giveOrder(o order) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteFile(disk.OS{}, c.orderName(""), text, 0o640)
+	return disk.WriteFile(disk.OS{}, c.orderName(""), text, 0o600)
 }
 
 func (c *cli) takeBack() error {

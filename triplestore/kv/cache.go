@@ -79,7 +79,7 @@ func (c *cache) shut() {
 func (c *cache) close() {
 	defer close(c.closed)
 	if c.dir != "" {
-		_ = os.MkdirAll(c.dir, 0o755) // if it is missing, Badger retries writing forever
+		_ = os.MkdirAll(c.dir, 0o700) // if it is missing, Badger retries writing forever
 	}
 	c.spare.close()
 	if c.cerr = c.badger.Close(); c.remove {

@@ -15,7 +15,7 @@ func (db *DB) lockDirectory() error {
 	if db.opts.CacheInMemory {
 		return nil
 	}
-	if err := disk.MakeDir(disk.OS{}, db.dir, 0o755); err != nil {
+	if err := disk.MakeDir(disk.OS{}, db.dir, 0o700); err != nil {
 		return err
 	}
 	lock, err := lockDir(db.dir)
@@ -58,7 +58,7 @@ func (db *DB) clean() error {
 // emptyTemp deletes the temporary files, but not their directory, which may be a mount point or a link to another disk.
 func (db *DB) emptyTemp() error {
 	dir := db.path(tempDir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	left, err := os.ReadDir(dir)
@@ -116,7 +116,7 @@ func (r *recovery) setAside() error {
 		return err
 	}
 	dir := r.path(cacheDir)
-	if err := os.MkdirAll(filepath.Join(dir, asideDir), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, asideDir), 0o700); err != nil {
 		return err
 	}
 	return moveFiles(dir, filepath.Join(dir, asideDir))

@@ -334,7 +334,7 @@ func (db *DB) install(c *cache, number uint64) {
 }
 
 func (db *DB) openCache(dir string) (*cache, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	b, err := openBadger(badgerOptions(dir, db.opts))

@@ -95,12 +95,12 @@ func (s *states) path(f stateFile) string { return filepath.Join(s.dir, f.name) 
 // becomes valid, after it is on disk and check, called then, has returned nil.
 func (s *states) save(number uint64, sync bool, each func(add func(key, val []byte, version uint64) error) error,
 	check func() error) (err error) {
-	if err := disk.MakeDir(s.fs, s.dir, 0o755); err != nil {
+	if err := disk.MakeDir(s.fs, s.dir, 0o700); err != nil {
 		return err
 	}
 	file := stateFile{name: stateName(number), number: number}
 	temp := s.path(file) + stateTemp
-	f, err := s.fs.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
+	f, err := s.fs.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func CreateReplica(ctx context.Context, dir string, o Options, r io.Reader, at P
 }
 
 func createReplica(ctx context.Context, dir string, o Options, r io.Reader, at Position) (err error) {
-	if err := disk.MakeDir(o.FS, dir, 0o755); err != nil {
+	if err := disk.MakeDir(o.FS, dir, 0o700); err != nil {
 		return err
 	}
 	if at.Number > 0 {
@@ -109,11 +109,11 @@ func createReplica(ctx context.Context, dir string, o Options, r io.Reader, at P
 
 // copyState copies a state to a state file, which gets its name when it is whole and on disk.
 func copyState(ctx context.Context, o Options, dir string, r io.Reader, number uint64) (err error) {
-	if err := disk.MakeDir(o.FS, dir, 0o755); err != nil {
+	if err := disk.MakeDir(o.FS, dir, 0o700); err != nil {
 		return err
 	}
 	name := filepath.Join(dir, stateName(number))
-	f, err := o.FS.OpenFile(name+stateTemp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
+	f, err := o.FS.OpenFile(name+stateTemp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

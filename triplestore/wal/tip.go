@@ -44,7 +44,7 @@ func (l *Log) readTip() (number uint64) {
 
 func (l *Log) openTips() {
 	for _, path := range l.tipPaths() {
-		f, err := l.fs.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		f, err := l.fs.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			l.opts.Log.Warn("cannot open the log's tip", "file", path, "error", err)
 			continue

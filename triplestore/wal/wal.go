@@ -279,7 +279,7 @@ func (l *Log) reset(first uint64, keep bool, from *Position) error {
 		l.file = nil
 	}
 	l.closeTips()
-	if err := disk.MakeDir(l.fs, l.dir, 0o755); err != nil {
+	if err := disk.MakeDir(l.fs, l.dir, 0o700); err != nil {
 		return fmt.Errorf("wal: reset: %w", err)
 	}
 	if from != nil {
@@ -329,7 +329,7 @@ func (l *Log) reset(first uint64, keep bool, from *Position) error {
 func (l *Log) begin(within bool) error {
 	name := segmentName(l.next)
 	path := filepath.Join(l.dir, name)
-	f, err := l.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	f, err := l.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func parseNote(text []byte) (n backupNote, err error) {
 func (n backupNote) write(dir string) error {
 	text, err := seal(n)
 	if err == nil {
-		err = disk.WriteFile(disk.OS{}, filepath.Join(dir, noteFile), text, 0o640)
+		err = disk.WriteFile(disk.OS{}, filepath.Join(dir, noteFile), text, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("note the continuous backup: %w", err)

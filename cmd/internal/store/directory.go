@@ -122,7 +122,7 @@ func (d directory) write(fsys disk.FS, dir string) error {
 		return err
 	}
 	for _, name := range []string{directoryFile, directoryCopy} {
-		if err := disk.WriteFile(fsys, filepath.Join(dir, name), raw, 0o640); err != nil {
+		if err := disk.WriteFile(fsys, filepath.Join(dir, name), raw, 0o600); err != nil {
 			return fmt.Errorf("data directory: %w", err)
 		}
 	}

@@ -105,7 +105,7 @@ func validName(name string) bool {
 func (d *DumpDir) writeIndex(i index) error {
 	raw, err := json.MarshalIndent(i, "", "  ")
 	if err == nil {
-		err = disk.WriteFile(d.o.FS, filepath.Join(d.o.Path, indexFile), append(raw, '\n'), 0o640)
+		err = disk.WriteFile(d.o.FS, filepath.Join(d.o.Path, indexFile), append(raw, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("dumps: %w", err)

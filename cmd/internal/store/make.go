@@ -116,7 +116,7 @@ func (d *DumpDir) watch(ctx context.Context, cancel context.CancelCauseFunc) {
 // left of it after an error.
 func (d *DumpDir) write(ctx context.Context, one *catalog.Dump, write func(io.Writer) error) (err error) {
 	name := filepath.Join(d.o.Path, one.Name)
-	f, err := d.o.FS.OpenFile(name+tempSuffix, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o640)
+	f, err := d.o.FS.OpenFile(name+tempSuffix, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("dumps: %w", err)
 	}

@@ -63,7 +63,7 @@ func HolderOf(dir string) (vault.Holder, error) {
 		return "", fmt.Errorf("identity of the data directory: %w", err)
 	}
 	h := vault.NewHolder()
-	if err := disk.WriteFile(disk.OS{}, name, []byte(h+"\n"), 0o640); err != nil {
+	if err := disk.WriteFile(disk.OS{}, name, []byte(h+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("identity of the data directory: %w", err)
 	}
 	return h, nil

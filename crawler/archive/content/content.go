@@ -214,9 +214,9 @@ func (s *Store) start() (err error) {
 // makeDirs creates the store's folders, durably: a pack is lost with its folder.
 func (s *Store) makeDirs() error {
 	if _, err := s.fs.Stat(s.dir); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, s.fs.MkdirAll(filepath.Join(s.dir, spoolDir), 0o755))
+		return errors.Join(err, s.fs.MkdirAll(filepath.Join(s.dir, spoolDir), 0o700))
 	}
-	if err := s.fs.MkdirAll(filepath.Join(s.dir, spoolDir), 0o755); err != nil || s.opts.NoSync {
+	if err := s.fs.MkdirAll(filepath.Join(s.dir, spoolDir), 0o700); err != nil || s.opts.NoSync {
 		return err
 	}
 	return s.fs.SyncDir(filepath.Dir(s.dir))

@@ -219,7 +219,7 @@ func (s *Store) mendClosed(num uint64, name string) error {
 // writeCopy copies the first size bytes of a pack to a file, durably, and returns their SHA-256. On an error it removes
 // the file.
 func (s *Store) writeCopy(path string, r io.ReaderAt, size int64) (sum [sha256.Size]byte, err error) {
-	f, err := s.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	f, err := s.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return sum, diskError("mend", err)
 	}

@@ -322,7 +322,7 @@ func (h *parityMaker) publish(job parityJob, name, path string) error {
 
 // writeFile writes a file and syncs it. On an error it removes the file.
 func (s *Store) writeFile(path string, parts ...[]byte) error {
-	f, err := s.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	f, err := s.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return diskError("write", err)
 	}

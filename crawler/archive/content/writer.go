@@ -156,7 +156,7 @@ func (w *writer) createPack() error {
 	}()
 	name := openName(num)
 	path := filepath.Join(w.s.dir, name)
-	f, err := w.s.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := w.s.fs.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return w.failOne("create pack", err)
 	}

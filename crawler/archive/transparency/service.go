@@ -174,7 +174,7 @@ func (s *WitnessService) cosign(origin string, tree tlog.Tree, old int64, proof 
 	case old > 0 && tree.N > old && tlog.CheckTree(proof, tree.N, tree.Hash, old, before.Hash) != nil:
 		return nil, errInconsistent
 	}
-	if err := disk.WriteFile(disk.OS{}, file, signed, 0o644); err != nil {
+	if err := disk.WriteFile(disk.OS{}, file, signed, 0o600); err != nil {
 		return nil, err
 	}
 	sigs, err := s.By.cosign(signed)

@@ -84,7 +84,7 @@ func prepare(work string) error {
 	if err := os.MkdirAll(work, 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(work, unfinished), nil, 0o640); err != nil {
+	if err := os.WriteFile(filepath.Join(work, unfinished), nil, 0o600); err != nil {
 		return err
 	}
 	return os.Mkdir(filepath.Join(work, packsDir), 0o700)
@@ -188,7 +188,7 @@ func restoreFile(dir, name string, body io.Reader, sum hash.Hash) error {
 	if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) || name == packsDir {
 		return fmt.Errorf("%w: a file named %q", ErrBroken, name)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o640)
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func prepare(work string, t Target) error {
 	if err := os.Chmod(work, 0o700); err != nil {
 		return err
 	}
-	return disk.WriteFile(disk.OS{}, filepath.Join(work, unfinished), mark, 0o640)
+	return disk.WriteFile(disk.OS{}, filepath.Join(work, unfinished), mark, 0o600)
 }
 
 // restoreDatabase makes the database, and returns it opened.
@@ -148,7 +148,7 @@ const applyBytes = 4 << 20
 // follow makes a database of a state file and the records after it.
 func (h *History) follow(ctx context.Context, t Target, work string, log *slog.Logger, p Progress) (err error) {
 	mark := filepath.Join(work, kv.ReplicaFile)
-	if err := os.WriteFile(mark, nil, 0o640); err != nil {
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
 		return err
 	}
 	at := wal.Position{Log: t.log, Number: t.from.number, Sum: t.from.sum}
@@ -241,7 +241,7 @@ func (h *History) restoreFiles(ctx context.Context, t Target, work string, log *
 			continue
 		}
 		if err == nil {
-			err = disk.WriteFile(disk.OS{}, filepath.Join(work, name), data, 0o640)
+			err = disk.WriteFile(disk.OS{}, filepath.Join(work, name), data, 0o600)
 		}
 		if err != nil {
 			return err

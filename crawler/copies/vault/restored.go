@@ -32,7 +32,7 @@ func (h *History) noteRestored(t Target, dir string) error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteFile(disk.OS{}, filepath.Join(dir, restoredFile), append(text, '\n'), 0o640)
+	return disk.WriteFile(disk.OS{}, filepath.Join(dir, restoredFile), append(text, '\n'), 0o600)
 }
 
 // restoredFrom returns with what a directory was restored from a vault; ok is false if it was not.

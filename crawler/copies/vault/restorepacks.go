@@ -155,7 +155,7 @@ func (h *History) restorePack(ctx context.Context, dir string, one packPlan, log
 	if info, err := os.Stat(path); err == nil && info.Size() == one.size { // it got its name when it was complete
 		return nil
 	}
-	f, err := os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o640)
+	f, err := os.OpenFile(path+".part", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -238,7 +238,7 @@ func (h *History) copyPart(ctx context.Context, w io.WriterAt, one part, log *sl
 
 // fillPacks gets packs of which a directory has fewer bytes than the database counts.
 func (h *History) fillPacks(ctx context.Context, epoch uint64, dir string, need map[uint64]int64, log *slog.Logger, p Progress) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(dir)

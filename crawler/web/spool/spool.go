@@ -82,7 +82,7 @@ const prefix = "spool-"
 // New opens a spool in a directory. It creates the directory if necessary, and deletes the files of an earlier process.
 // Two processes must not share a directory.
 func New(dir string, opts Options) (*Spool, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
 	}
 	entries, err := os.ReadDir(dir)

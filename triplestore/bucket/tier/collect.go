@@ -181,7 +181,7 @@ func (f *FS) forget(ctx context.Context) error {
 	header := line(journalMagic, strconv.Itoa(journalVersion), f.o.Archive, f.owner.holder)
 	f.writing.Lock()
 	defer f.writing.Unlock()
-	if err := errors.Join(f.journal.close(), disk.WriteFile(f.local, path, []byte(header), 0o644)); err != nil {
+	if err := errors.Join(f.journal.close(), disk.WriteFile(f.local, path, []byte(header), 0o600)); err != nil {
 		return err
 	}
 	f.journal = nil

@@ -287,7 +287,7 @@ func (f *FS) getOnce(ctx context.Context, o *object, at, length int64, b []byte)
 
 // download copies a whole object to a local file, durably, without the time limit of reads.
 func (f *FS) download(o *object, path string) error {
-	file, err := f.local.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
+	file, err := f.local.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ func (f *FS) rewriteJournal(path string) (*journal, error) {
 			b.WriteString(line("x", name))
 		}
 	}
-	if err := disk.WriteFile(f.local, path, []byte(b.String()), 0o644); err != nil {
+	if err := disk.WriteFile(f.local, path, []byte(b.String()), 0o600); err != nil {
 		return nil, err
 	}
 	file, err := f.local.OpenFile(path, os.O_RDWR, 0)

@@ -208,7 +208,7 @@ func (f *FS) usePart(o *object) (*part, error) {
 			}
 		}
 		fsys := f.coldFS()
-		if err := fsys.MkdirAll(f.colds, 0o755); err != nil {
+		if err := fsys.MkdirAll(f.colds, 0o700); err != nil {
 			return nil, err
 		}
 		path := filepath.Join(f.colds, o.name)

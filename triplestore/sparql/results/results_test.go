@@ -158,8 +158,11 @@ func TestTheHTMLTableRunsNothing(t *testing.T) {
 		{term.IRI("javascript:alert(1)")},
 		{term.IRI(`http://x/" onmouseover="alert(1)`)},
 		{term.Typed("x", `http://dt/"><script>`)},
+		{term.String("a\u202egpj.exe\u2066b")},
+		{term.IRI("urn:x\u202e")},
+		{term.Lang("\u2069\u202ax", "en")},
 	})
-	for _, bad := range []string{"<script", `href="javascript`, `" onmouseover`, "<b>"} {
+	for _, bad := range []string{"<script", `href="javascript`, `" onmouseover`, "<b>", "\u202e", "\u2066", "\u2069", "\u202a"} {
 		if strings.Contains(got, bad) {
 			t.Errorf("%q in\n%s", bad, got)
 		}

@@ -69,7 +69,7 @@ func plainName(s string) bool {
 // visible replaces characters that could move the cursor of a terminal or change its colours.
 func visible(s string) string {
 	clean := func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || undirected(r) < 0 {
 			return '\ufffd'
 		}
 		return r
@@ -200,7 +200,8 @@ func (e *htmlEncoder) row(dst []byte, _ int64, row []term.Key) []byte {
 }
 
 func (e *htmlEncoder) cell(dst []byte, k term.Key) []byte {
-	esc := func(s string) string { return html.EscapeString(strings.ToValidUTF8(s, "\ufffd")) }
+	escape := func(s string) string { return html.EscapeString(strings.ToValidUTF8(s, "\ufffd")) }
+	esc := func(s string) string { return escape(strings.Map(undirected, s)) }
 	switch k.Kind() {
 	case term.KindIRI:
 		iri := k.Value()
@@ -208,7 +209,7 @@ func (e *htmlEncoder) cell(dst []byte, k term.Key) []byte {
 			return append(dst, `<span class="iri">`+esc(iri)+`</span>`...)
 		}
 		text := strings.TrimSuffix(strings.TrimPrefix(e.short.iri(iri), "<"), ">")
-		return append(dst, `<a class="iri" rel="nofollow noopener" href="`+esc(iri)+`">`+esc(text)+`</a>`...)
+		return append(dst, `<a class="iri" rel="nofollow noopener" href="`+escape(iri)+`">`+esc(text)+`</a>`...)
 	case term.KindLiteral:
 		dst = append(dst, `<span class="literal"`...)
 		if lang := k.Lang(); lang != "" {
@@ -223,6 +224,15 @@ func (e *htmlEncoder) cell(dst []byte, k term.Key) []byte {
 		return append(dst, ">"+esc(k.Value())+"</span>"...)
 	}
 	return append(dst, esc(e.short.text(k))...)
+}
+
+// undirected removes the characters that override, embed or isolate the direction of text: one in a cell would turn around
+// what is behind it.
+func undirected(r rune) rune {
+	if r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
+		return -1
+	}
+	return r
 }
 
 func (e *htmlEncoder) end(dst []byte) []byte {
