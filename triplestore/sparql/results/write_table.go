@@ -226,8 +226,8 @@ func (e *htmlEncoder) cell(dst []byte, k term.Key) []byte {
 	return append(dst, esc(e.short.text(k))...)
 }
 
-// undirected removes the characters that override, embed or isolate the direction of text: one in a cell would turn around
-// what is behind it.
+// undirected removes the characters that override, embed or isolate the direction of text: one in a cell would turn
+// around what is behind it.
 func undirected(r rune) rune {
 	if r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
 		return -1

@@ -15,8 +15,7 @@ import (
 func load(t *testing.T, file string) (*types.Project, error) {
 	t.Helper()
 	o, err := cli.NewProjectOptions([]string{file},
-		cli.WithEnv([]string{"ODARCHIVE_TAG=1.2.3", "ODARCHIVE_NATS_TOKEN=token", "ODARCHIVE_TOKEN=token", "ODARCHIVE_S3_SECRET=secret"}),
-		cli.WithName("odarchive"))
+		cli.WithEnv([]string{"ODARCHIVE_TAG=1.2.3", "ODARCHIVE_NATS_TOKEN=token", "ODARCHIVE_TOKEN=token"}), cli.WithName("odarchive"))
 	if err != nil {
 		t.Fatal(err)
 	}
