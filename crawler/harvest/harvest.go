@@ -164,6 +164,8 @@ type Ending struct {
 	Sure  bool           // the others are withdrawn without asking, however many they are
 	Total catalog.Figure // datasets that the portal says that it lists, if it was read whole because of that
 	Names []string       // those that it names then, nil if it does not
+	Short int            // datasets that came less than the portal says that it lists
+	Named int            // number of those that it names, if it is Short; 0 if it does not name them
 }
 
 // Options configures a Run.
@@ -211,6 +213,7 @@ func Run(ctx context.Context, source string, h Harvester, k Keeper, opts Options
 		return s.report, fmt.Errorf("harvest %s: %w", source, err)
 	}
 	_, s.found.before = ParseDocument(from) // which is read whole, from its beginning
+	s.namer, _ = h.(Namer)
 	s.mark, s.found.begun = from, from != "" && !s.found.before
 	if counter, ok := h.(Counter); ok && from == "" && opts.Total != nil && opts.Limit == 0 && opts.Part.IsZero() {
 		if total, ok := counter.Count(ctx); ok {

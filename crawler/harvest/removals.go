@@ -102,6 +102,6 @@ func (s *step) readAgain(h Harvester, from string) error {
 	r := &s.report
 	portals := r.Portals
 	r.begin()
-	r.Portals, r.Unknown, r.Missing, r.Skipped = portals, 0, 0, nil
+	r.Portals, r.Unknown, r.Missing, r.Skipped, s.short = portals, 0, 0, nil, 0
 	return h.Harvest(s.ctx, from, s)
 }

@@ -10,6 +10,8 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/ns"
 	"odarchive/triplestore/term"
+
+	"github.com/dustin/go-humanize/english"
 )
 
 // step is the Sink of a Run. It collects until a mark.
@@ -33,6 +35,8 @@ type step struct {
 	agreed catalog.Figure // datasets that the portal lists, as many as are known
 	total  catalog.Figure // of Ending
 	names  []string       // of Ending
+	short  int            // of Ending
+	namer  Namer          // the Harvester, if it is one
 	named  bool           // the portal names all datasets that are known, so that none was removed
 	blind  string         // why nobody can tell what the portal no longer lists
 	found  found
@@ -86,7 +90,12 @@ func (s *step) endPortal(whole bool) error {
 	if err := s.keep(s.mark); err != nil || s.portal.IRI == "" {
 		return err
 	}
-	changes, err := s.keeper.Commit(s.ctx, s.report, s.portal.IRI, Ending{Whole: whole, Sure: s.opts.Sure, Total: s.total, Names: s.names})
+	ending := Ending{Whole: whole, Sure: s.opts.Sure, Total: s.total, Names: s.names, Short: s.short}
+	if s.short > 0 && s.namer != nil {
+		names, _ := s.namer.Names(s.ctx)
+		ending.Named = len(names)
+	}
+	changes, err := s.keeper.Commit(s.ctx, s.report, s.portal.IRI, ending)
 	if err != nil {
 		s.broken = err
 		return err
@@ -105,6 +114,10 @@ func (s *step) endPortal(whole bool) error {
 	if changes.Blind {
 		s.report.Blind = cmp.Or(s.report.Blind, s.blind)
 	}
+	s.settle(whole && !changes.Blind)
+	if came := changes.Inserted + changes.Updated + changes.Unchanged + changes.Returned; s.again && came > s.report.Datasets.N() {
+		s.report.Datasets = catalog.Counted(came) // both readings brought some
+	}
 	s.report.Agreed = s.report.Agreed.Plus(s.agreed)
 	s.found.brought += changes.Inserted + changes.Updated + changes.Unchanged + changes.Returned
 	if changes.Waiting > 0 && len(s.report.Asks) < maxAsks {
@@ -115,8 +128,24 @@ func (s *step) endPortal(whole bool) error {
 	return nil
 }
 
+// settle decides what becomes of datasets that the portal counts and did not return. If a whole harvest missed as many
+// before, and the portal does not name more than came, then it counts what it does not show. Otherwise the harvest is
+// not complete, and the next one begins anew.
+func (s *step) settle(known bool) {
+	switch {
+	case s.short == 0:
+	case known:
+		s.report.Unknown -= s.short
+		s.report.Missing -= s.short
+		s.note(fmt.Sprintf("the portal %s again counts %s more than it shows: they are taken as hidden", s.portal.IRI,
+			english.Plural(s.short, "dataset", "")))
+	default:
+		s.next = ""
+	}
+}
+
 func (s *step) leavePortal() {
-	s.portal, s.blind = Portal{}, ""
+	s.portal, s.blind, s.short = Portal{}, "", 0
 	s.agreed, s.total, s.names, s.named = catalog.Figure{}, catalog.Figure{}, nil, false
 }
 
@@ -198,6 +227,7 @@ func (s *step) Unknown(dataset, why string) error {
 	s.report.Unknown += n
 	if counted {
 		s.report.Missing += n
+		s.short += n
 	}
 	s.note(why)
 	s.progress()

@@ -24,8 +24,9 @@ import (
 // New returns the harvester of one portal.
 //
 // Its marks consist of: way (how packages are requested), since and start (behind which change time, and how many of
-// those), n (packages so far), base (only changes since then are requested; empty in a whole harvest), after (the last
-// name of a list), top (the latest change so far), whole (when the last whole harvest began).
+// those), n (packages so far), total (those that the portal counts), base (only changes since then are requested; empty
+// in a whole harvest), after (the last name of a list), top (the latest change so far), whole (when the last whole
+// harvest began).
 func New(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "ckan", Name: "CKAN", Paths: []string{"/api", "/dataset", "/organization", "/group"}, Rows: 200,
@@ -79,13 +80,14 @@ func datasetIRI(root, name string) string { return root + "/dataset/" + url.Path
 type position struct {
 	way, since, base, after, top, whole string
 	start, n                            int
+	total                               int // packages that the portal says that it lists
 }
 
 // positionOf returns the position of a mark, which is the beginning if the mark has no way.
 func positionOf(m portalapi.Mark) position {
 	if m.Get("way") != "" {
 		return position{m.Get("way"), m.Get("since"), m.Get("base"), m.Get("after"), m.Get("top"), m.Get("whole"), m.Int("start"),
-			m.Int("n")}
+			m.Int("n"), m.Int("total")}
 	}
 	p := position{top: m.Get("top"), whole: m.Get("whole")}
 	if since, ok := harvest.ParseTime(m.Get("since")); ok {
@@ -96,8 +98,12 @@ func positionOf(m portalapi.Mark) position {
 }
 
 func (p position) mark() string {
-	return portalapi.MarkOf("way", p.way, "since", p.since, "base", p.base, "after", p.after, "top", p.top, "whole", p.whole,
-		"start", fmt.Sprint(p.start), "n", fmt.Sprint(p.n)).String()
+	m := portalapi.MarkOf("way", p.way, "since", p.since, "base", p.base, "after", p.after, "top", p.top, "whole", p.whole,
+		"start", fmt.Sprint(p.start), "n", fmt.Sprint(p.n))
+	if p.total > 0 {
+		m.Set("total", fmt.Sprint(p.total))
+	}
+	return m.String()
 }
 
 // saw counts a package and notes the time of its change.

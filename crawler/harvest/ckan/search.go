@@ -31,12 +31,12 @@ const (
 type page struct {
 	results []loose.Value
 	count   int
+	guessed bool // the portal says no count, or one below what it returns
 }
 
 // search requests all packages in the order of their changes or, if the portal does not keep that order, by counting.
 func (c *client) search(ctx context.Context, at *position) error {
-	rows, stale, answered := c.Source.Rows, 0, at.n > 0
-	passed := 0       // positions of pages without packages, after the last with some
+	rows, stale, answered, again := c.Source.Rows, 0, at.n > 0, false
 	var lastErr error // of the last broken page
 	for at.n < maxListed {
 		p, err := c.requestPage(ctx, *at, rows)
@@ -70,6 +70,14 @@ func (c *client) search(ctx context.Context, at *position) error {
 		default:
 			return err
 		}
+		if len(p.results) > 0 && !p.guessed {
+			at.total = max(at.total, p.count) // later pages count only what follows
+		}
+		if err == nil && len(p.results) == 0 && at.n > 0 && at.n < at.total && !again {
+			again = true // the page may come now
+			continue
+		}
+		again = false
 		before := at.n
 		if err := c.emitAll(ctx, p.results, at); err != nil {
 			return err
@@ -85,20 +93,19 @@ func (c *client) search(ctx context.Context, at *position) error {
 			return lastErr
 		case stale >= maxStale && !end:
 			return fmt.Errorf("package_search gives the same packages again and again, %d of %d so far", at.n, p.count)
-		case end && len(p.results) == 0 && at.n+len(at.base) > 0 && (p.count > at.start-passed || at.way != byChange && p.count > at.n):
-			if err := c.Out.Unknown(harvest.Short(p.count-at.start+passed), countedOnly(p.count, at.n)); err != nil {
-				return err
-			}
+		case end && at.n > 0 && at.n < at.total && at.way == byChange:
+			at.way, at.since, at.start = byCount, at.base, at.n // a search by change times may fail where counting does not
+			continue
 		}
 		if end && at.n == 0 && at.base == "" {
 			c.counted = p.count
 			return &unusable{errEmpty} // the index may be empty though the portal is not
 		}
 		if end {
+			if err := c.short(ctx, *at); err != nil {
+				return err
+			}
 			return c.Out.Mark(at.mark())
-		}
-		if passed += rows; len(p.results) > 0 {
-			passed = 0
 		}
 		at.advance(p.results, rows)
 		rows = min(c.Source.Rows, rows*2)
@@ -107,6 +114,22 @@ func (c *client) search(ctx context.Context, at *position) error {
 		}
 	}
 	return fmt.Errorf("package_search has no end: %d packages so far", at.n)
+}
+
+// short reports that fewer packages came than the portal counts, unless it counts fewer by now.
+func (c *client) short(ctx context.Context, at position) error {
+	if at.n >= at.total {
+		return nil
+	}
+	now := at
+	now.since, now.start = at.base, 0
+	if p, err := c.requestPage(ctx, now, 1); err == nil && len(p.results) > 0 && !p.guessed {
+		at.total = min(at.total, p.count)
+	}
+	if at.n >= at.total {
+		return ctx.Err()
+	}
+	return c.Out.Unknown(harvest.Short(at.total-at.n), countedOnly(at.total, at.n))
 }
 
 // countedOnly says that a portal keeps packages back.
@@ -131,8 +154,8 @@ func (c *client) requestPage(ctx context.Context, at position, rows int) (page, 
 	if err == nil && result.Get("results").IsNull() && !result.IsArray() {
 		err = &refused{action: "package_search", message: "the answer has no results"}
 	}
-	if p.count == 0 && len(p.results) > 0 { // no count: continue until an empty page
-		p.count = at.start + len(p.results) + 1
+	if got := at.start + len(p.results); len(p.results) > 0 && p.count < got { // continue until an empty page
+		p.count, p.guessed = got+1, true
 	}
 	return p, err
 }

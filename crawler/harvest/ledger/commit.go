@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"odarchive/crawler/catalog"
 	"odarchive/crawler/harvest"
 	"odarchive/triplestore"
 	"odarchive/triplestore/kv"
@@ -26,12 +27,18 @@ func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, e harv
 	if err != nil {
 		return harvest.Changes{}, err
 	}
+	came := 0
+	if e.Short > 0 {
+		if came, err = l.came(ctx, p, record.Campaign); err != nil {
+			return harvest.Changes{}, err
+		}
+	}
 	var todo *plan
 	if record.IRI != "" && record.Phase == staging {
 		record.Owned = record.Owned || e.Whole
 		record.Phase, record.Whole, record.Sure, record.At = applying, e.Whole, e.Sure, at.UTC()
 		if e.Whole {
-			record.faults.endWhole(record.Campaign)
+			record.faults.endWhole(record.Campaign, e.Named > came || e.Short > came/maxHidden)
 		}
 		record.Before, record.Harvest = record.Harvest, harvestID
 		if todo, err = l.plan(ctx, p, record); err != nil {
@@ -48,6 +55,9 @@ func (l *Ledger) Commit(ctx context.Context, harvestID, portalIRI string, e harv
 	}
 	changes, err := l.finish(ctx, p, todo)
 	changes.Blind = e.Whole && record.faults.blind(record.Campaign)
+	if e.Short > 0 && e.Whole && !changes.Blind {
+		e.Total = catalog.Counted(came + e.Short)
+	}
 	if err == nil {
 		err = l.noteListed(ctx, portalIRI, e)
 	}

@@ -17,6 +17,7 @@ type faults struct {
 const (
 	patience    = 5    // number of whole harvests that wait for an entry
 	maxNameless = 1000 // faults of one harvest that are distinguished
+	maxHidden   = 10   // for each that a portal counts and always hides, it must show as many
 )
 
 func (f *faults) add(fault string) {
@@ -32,20 +33,21 @@ func (f *faults) add(fault string) {
 	}
 }
 
-// endWhole updates the faults at the end of a whole harvest.
-func (f *faults) endWhole(campaign int64) {
+// endWhole updates the faults at the end of a whole harvest. If the portal is doubted, because it names datasets that
+// it did not return or because too many are missing, its faults are as new: nothing is given up.
+func (f *faults) endWhole(campaign int64, doubted bool) {
 	lasting := map[string]int64{}
 	f.Beside, f.Waited = 0, 0
 	for _, fault := range f.Nameless {
 		first, known := f.Lasting[fault]
-		if !known || fault == "" {
+		if !known || fault == "" || doubted {
 			first = campaign
 		}
 		lasting[fault] = first
 		f.Beside = max(f.Beside, first)
 	}
 	f.Lasting = lasting
-	if len(f.Nameless) == 0 {
+	if len(f.Nameless) == 0 || doubted {
 		f.Partly = nil
 		return
 	}

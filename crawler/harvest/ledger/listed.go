@@ -87,6 +87,19 @@ func (l *Ledger) unnamed(ctx context.Context, portalIRI string, names []string, 
 	return lacking, known, err
 }
 
+// came returns the number of datasets that a campaign has staged.
+func (l *Ledger) came(ctx context.Context, p portalID, campaign int64) (n int, err error) {
+	err = l.db.View(func(txn *kv.Txn) error {
+		return eachRow(ctx, txn, tableStaged, p, nil, func(_ entryID, r row) (bool, error) {
+			if r.dataset() != "" && !r.Gone && r.Campaign == campaign {
+				n++
+			}
+			return true, nil
+		})
+	})
+	return n, err
+}
+
 // noteListed notes how a portal's own count and names differ from what a whole harvest brought.
 func (l *Ledger) noteListed(ctx context.Context, portalIRI string, e harvest.Ending) error {
 	if !e.Total.Known() && e.Names == nil {

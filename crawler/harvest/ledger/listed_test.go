@@ -141,3 +141,31 @@ func TestWhatWaitsForAnAnswerIsCountedByEachHarvest(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatAPortalAlwaysCountsAndNeverShowsIsHidden: a whole harvest that misses as many as the one before is complete,
+// unless the portal names more datasets than came or many are missing.
+func TestWhatAPortalAlwaysCountsAndNeverShowsIsHidden(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		about        string
+		short, named int
+		blind        bool
+		withdrawn    int
+	}{{"hidden", 2, 0, false, 3}, {"hidden, not named", 2, 37, false, 3}, {"named", 2, 42, true, 0}, {"many", 9, 0, true, 0}} {
+		w := newWorld(t)
+		w.ask(true, datasets(1, 40)...)
+		for _, last := range []int{40, 40, 37} {
+			w.begin()
+			w.stage(append(datasets(1, last), harvest.Entry{Kept: true, Fault: harvest.Short(c.short)})...)
+			changes, err := w.ledger.Commit(t.Context(), "harvest", w.portal, harvest.Ending{Whole: true, Short: c.short, Named: c.named},
+				w.now())
+			w.end()
+			if last == 37 && (err != nil || changes.Blind != c.blind || changes.Withdrawn != c.withdrawn) {
+				t.Errorf("%s: %v, %+v", c.about, err, changes)
+			}
+		}
+		if !c.blind {
+			w.listed(c.about, 39)
+		}
+	}
+}

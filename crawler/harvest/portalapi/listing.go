@@ -1,6 +1,7 @@
 package portalapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,21 +42,35 @@ const (
 
 // Walk walks from the mark m on, whose word at is a page and n the number of items so far. If a page breaks off, its
 // items are handed over before Walk returns the error. If the source no longer has the page of the mark, Walk starts
-// again at the beginning. At the end of the list, it sets the mark of the next harvest.
+// again at the beginning. An empty page before the end is asked for once more. At the end of the list, Walk reports
+// how many entries came less than the source says that there are, and sets the mark of the next harvest.
 func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
-	at, n, stale := m.Get("at"), m.Int("n"), 0
-	resumed := at != ""
+	at, n, stale, total, twice := m.Get("at"), m.Int("n"), 0, m.Int("total"), 0 // twice: entries that a page has twice
+	resumed, again := at != "", false                                           // again: this page was asked for once more
 	var seen Seen
 	for n < maxItems {
 		page, err := l.Fetch(ctx, at, n)
 		if err != nil && resumed && ctx.Err() == nil && Answered(err) && !isTransient(err) {
-			at, n, resumed = "", 0, false
+			at, n, total, resumed = "", 0, 0, false
 			continue
 		}
 		resumed = false
+		if len(page.Items) > 0 || total == 0 { // an empty page may count nothing
+			total = cmp.Or(page.Total, total)
+		}
+		if err == nil && len(page.Items) == 0 && n > 0 && n < total && !again {
+			again = true
+			continue
+		}
+		again = false
 		fresh := 0
+		var here Seen
 		for _, item := range page.Items {
-			if !seen.Add(l.ID(item)) {
+			id := l.ID(item)
+			if !here.Add(id) {
+				twice++
+			}
+			if !seen.Add(id) {
 				continue
 			}
 			fresh++
@@ -75,16 +90,13 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 			return fmt.Errorf("the list repeats itself after %d of %d entries", n, page.Total)
 		}
 		end := page.Next == "" || page.Next == at
-		// A later page that has entries may be the last of a portal that counts others, too.
-		alone := at == "" && m.Get("at") == ""
-		if end && page.Total > n && (alone || page.Next != "" || len(page.Items) == 0) {
-			if err := l.Out.Unknown(harvest.Short(page.Total-n),
-				fmt.Sprintf("the portal says that it lists %d entries but returned %d", page.Total, n)); err != nil {
+		if end && total > n+twice {
+			if err := l.short(ctx, total-twice, n); err != nil {
 				return err
 			}
 		}
 		at = page.Next
-		if err := l.Out.Mark(l.mark(m, at, n)); err != nil {
+		if err := l.Out.Mark(l.mark(m, at, n, total)); err != nil {
 			return err
 		}
 		if end {
@@ -95,8 +107,22 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 	return fmt.Errorf("the list has no end: %d entries so far", n)
 }
 
-func (l ListingOf[Item]) mark(m Mark, at string, n int) string {
+// short reports that fewer entries came than the list says that it has, unless it says fewer by now.
+func (l ListingOf[Item]) short(ctx context.Context, total, n int) error {
+	if now, err := l.Fetch(ctx, "", 0); err == nil && len(now.Items) > 0 && now.Total > 0 {
+		total = min(total, now.Total)
+	}
+	if total <= n {
+		return ctx.Err()
+	}
+	return l.Out.Unknown(harvest.Short(total-n), fmt.Sprintf("the portal says that it lists %d entries but returned %d", total, n))
+}
+
+func (l ListingOf[Item]) mark(m Mark, at string, n, total int) string {
 	pairs := []string{"at", at, "n", fmt.Sprint(n)}
+	if total > 0 {
+		pairs = append(pairs, "total", fmt.Sprint(total))
+	}
 	for _, name := range slices.Concat(l.Keep, repeated) {
 		pairs = append(pairs, name, m.Get(name))
 	}
