@@ -98,6 +98,24 @@ func TestAKeptArchiveOfTheDemoLivesOn(t *testing.T) {
 		&out, &out); status == 0 {
 		t.Errorf("the address itself is fetched:\n%s", out.String())
 	}
+	// what asks the hosts is this server from now on
+	start(t, []string{"serve", "--listen", "127.0.0.1:0", "--log-level", "error", "--data", data})
+	if out := do("harvest", "portalwatch", "http://portalwatch.example/sparql", "--data", data); !strings.Contains(out, "14 (0 new)") {
+		t.Errorf("harvest by the server:\n%s", out)
+	}
+}
+
+func TestADryRunOfAHarvestHarvestsNothing(t *testing.T) {
+	t.Parallel()
+	data := filepath.Join(t.TempDir(), "archive")
+	for _, args := range [][]string{{"ckan", "http://127.0.0.1:1"}, {"auto", "--list", "-"}, {"http://127.0.0.1:1", "--every", "24h"}} {
+		var out bytes.Buffer
+		args = append([]string{"harvest", "--dry-run", "--data", data}, args...)
+		if status := run(t.Context(), args, strings.NewReader(""), &out, &out); status != 2 ||
+			!strings.Contains(out.String(), "--dry-run") {
+			t.Errorf("%v: status %d, want 2\n%s", args, status, out.String())
+		}
+	}
 }
 
 func TestTheDemoVisitsNoFilesOfTheWorld(t *testing.T) {

@@ -87,6 +87,10 @@ Exit status: 0 done, 1 a source could not be read completely (what was read is k
 			if !crawl.KnowsHarvest(source.Kind) {
 				return usageError{unknownKind(source.Kind)}
 			}
+			if dry && (source.Kind != crawl.Recognised || list != "" || when.given()) {
+				return usagef("--dry-run only finds out the kind of one portal: 'odarchive harvest URL --dry-run', without KIND, --list, " +
+					"--every and --at")
+			}
 			if when.given() {
 				if list != "" || queryFile != "" {
 					return usagef("--list and --query cannot be planned")

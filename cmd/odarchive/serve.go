@@ -99,13 +99,18 @@ func (c *cli) serveDirectory(cmd *cobra.Command, e *edge, hangups <-chan os.Sign
 		if err := n.BeginBackup(cmd.Context(), cmp.Or(c.cfg.Backup.Advertise, n.Mint.Base)); err != nil {
 			return err
 		}
+		stop, err := c.serveSample(cmd.Context(), n) // with the commands that run in the server, too
+		if err != nil {
+			return err
+		}
 		opened()
 		ready := func() {
 			fmt.Fprintf(c.stderr, "ODArchive is ready at %s (listening on %s)\n", n.Mint.Base, e.places())
 		}
 		reloads := c.newReloader(n, e, values)
-		return c.serveNode(cmd.Context(), n, e, ready, func(ctx context.Context) { reloads.run(ctx, hangups) }, !c.cfg.Serve.NoCrawl &&
-			n.ReadOnlyReason == "")
+		crawl := !c.cfg.Serve.NoCrawl && n.ReadOnlyReason == ""
+		err = c.serveNode(cmd.Context(), n, e, ready, func(ctx context.Context) { reloads.run(ctx, hangups) }, crawl)
+		return errors.Join(err, stop())
 	})
 	if errors.Is(err, context.Canceled) && cmd.Context().Err() != nil {
 		return c.stoppedEarly()
