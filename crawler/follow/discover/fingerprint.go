@@ -62,9 +62,11 @@ type Sign struct {
 	match  *regexp.Regexp
 }
 
-// Probe is a well-known address.
+// Probe is a well-known address, or a question to the SPARQL endpoint at the portal's address.
 type Probe struct {
 	Path    string
+	Ask     string // query with a boolean answer
+	Name    string // software that the answer shows; "" means that of the rule
 	Match   string
 	Kind    string
 	Harvest string
@@ -233,10 +235,16 @@ func (r *search) suspects(all []Software, p homePage) []suspect {
 
 // probe tests whether the portal at base runs the software s.
 func (r *search) probe(s suspect, base string) (Finding, bool) {
+	if found, ok := r.question(s, base); ok {
+		return found, true
+	}
 	if s.Harvest == "." && s.weight >= enough || s.follow != "" { // the address itself is harvested
 		return r.finding(s, s.Kind, s.Harvest, base), true
 	}
 	for _, p := range s.Probes {
+		if p.Ask != "" {
+			continue
+		}
 		at := base + strings.ReplaceAll(p.Path, "{host}", url.QueryEscape(host(base)))
 		asked := r.asked
 		body, what := r.ask(at)
@@ -252,6 +260,36 @@ func (r *search) probe(s suspect, base string) (Finding, bool) {
 		}
 		s.because = append(s.because, fmt.Sprintf("%s answers with %q", at, short(string(hit))))
 		return r.finding(s, cmp.Or(p.Kind, s.Kind), cmp.Or(p.Harvest, s.Harvest), base), true
+	}
+	return Finding{}, false
+}
+
+// question tests what the SPARQL endpoint at the portal's address says, if there is a sign of one. A question is worth
+// its request even where the page leaves no doubt, if it tells software that deserves another kind of harvest.
+func (r *search) question(s suspect, base string) (Finding, bool) {
+	address, _, _ := strings.Cut(r.address, "#")
+	separator := "?"
+	if strings.Contains(address, "?") {
+		separator = "&"
+	}
+	for _, p := range s.Probes {
+		if p.Ask == "" || s.weight == 0 || s.weight >= enough && p.Kind == "" {
+			continue
+		}
+		asked := r.asked
+		body, what := r.ask(address + separator + url.Values{"query": {p.Ask}}.Encode())
+		hit := p.match.Match(body)
+		if hit {
+			what = "yes"
+		}
+		if r.asked > asked {
+			r.tried(address+" "+short(p.Ask), what)
+		}
+		if hit {
+			s.Name = cmp.Or(p.Name, s.Name)
+			s.because = append(s.because, fmt.Sprintf("%s answers %q with yes", address, short(p.Ask)))
+			return r.finding(s, cmp.Or(p.Kind, s.Kind), s.Harvest, base), true
+		}
 	}
 	return Finding{}, false
 }
@@ -278,7 +316,8 @@ func (r *search) ask(at string) (body []byte, what string) {
 		return body, ""
 	}
 	r.asked++
-	answer, err := r.head(harvest.Request{URL: at, Tries: 1})
+	answer, err := r.head(harvest.Request{URL: at, Tries: 1,
+		Accept: "application/sparql-results+json, application/sparql-results+xml;q=0.9, */*;q=0.8"})
 	body, what = answer.Body, "an answer without a known sign"
 	switch {
 	case err != nil:

@@ -174,6 +174,43 @@ func TestPortalsAreRecognised(t *testing.T) {
 	}
 }
 
+// Virtuoso's page as its versions 6 and 7 send it to browsers; Portal Watch runs the latter.
+func TestPortalWatchIsToldFromOtherSPARQLEndpoints(t *testing.T) {
+	t.Parallel()
+	const page = "<html><body><h1>Virtuoso SPARQL Query Editor</h1>"
+	for _, c := range []struct {
+		about, page string
+		answers     func(query string) string
+		want        string
+	}{
+		{"Portal Watch", page, func(string) string { return `{"head":{"link":[]},"boolean":true}` }, "portalwatch"},
+		{"Portal Watch behind a page without signs", "<html>welcome", func(string) string { return `{"head":{},"boolean": true}` },
+			"portalwatch"},
+		{"one that answers in XML", "<html>welcome", func(string) string {
+			return `<?xml version="1.0"?><sparql xmlns="http://www.w3.org/2005/sparql-results#"><head/><boolean>true</boolean></sparql>`
+		}, "portalwatch"},
+		{"another", page, func(query string) string { return fmt.Sprintf(`{"head":{},"boolean":%t}`, !strings.Contains(query, "odpw")) },
+			"sparql"},
+		{"a page about SPARQL", page, func(string) string { return page }, ""},
+		{"an empty one with a title", "<html><title>Virtuoso SPARQL Query Editor</title>",
+			func(string) string { return `{"boolean":false}` }, "sparql"},
+	} {
+		doer := &portaltest.Web{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if query := r.URL.Query().Get("query"); r.URL.Path != "/sparql" {
+				w.WriteHeader(http.StatusNotFound)
+			} else if query != "" {
+				fmt.Fprint(w, c.answers(query))
+			} else {
+				fmt.Fprint(w, c.page)
+			}
+		})}
+		found, err := Recognise(t.Context(), doer, "https://a.example/sparql", nil)
+		if found.Kind != c.want || c.want != "" && found.URL != "https://a.example/sparql" || (err == nil) != (c.want != "") {
+			t.Errorf("%s: %+v, %v", c.about, found, err)
+		}
+	}
+}
+
 func TestWhatIsUnknownIsSaidAfterABoundedNumberOfRequests(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -215,7 +252,7 @@ func TestEveryRuleCanApply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	where := []string{"generator", "cookie", "asset", "link", "text", "body"}
+	where := []string{"generator", "cookie", "asset", "link", "text", "body", "address"}
 	for _, s := range all {
 		if s.Name == "" || s.Kind == "" || len(s.Signs) == 0 {
 			t.Errorf("%q is incomplete", s.Name)
@@ -230,7 +267,7 @@ func TestEveryRuleCanApply(t *testing.T) {
 			}
 		}
 		for _, p := range s.Probes {
-			if !strings.HasPrefix(p.Path, "/") || p.Match == "" {
+			if strings.HasPrefix(p.Path, "/") == strings.HasPrefix(p.Ask, "ASK ") || p.Match == "" {
 				t.Errorf("%s: a probe that never applies: %+v", s.Name, p)
 			}
 		}

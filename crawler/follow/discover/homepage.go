@@ -143,6 +143,10 @@ func (p homePage) has(s Sign) (string, bool) {
 		if hit := s.match.FindString(text); hit != "" {
 			return fmt.Sprintf("the page contains %q", short(hit)), true
 		}
+	case s.Where == "address":
+		if s.match.MatchString(p.url) {
+			return fmt.Sprintf("its address is %s", p.url), true
+		}
 	case s.Where == "generator":
 		return first("its generator is", p.generators, s)
 	case s.Where == "cookie":
