@@ -189,7 +189,9 @@ func TestPortalWatchIsToldFromOtherSPARQLEndpoints(t *testing.T) {
 		{"one that answers in XML", "<html>welcome", func(string) string {
 			return `<?xml version="1.0"?><sparql xmlns="http://www.w3.org/2005/sparql-results#"><head/><boolean>true</boolean></sparql>`
 		}, "portalwatch"},
-		{"another", page, func(query string) string { return fmt.Sprintf(`{"head":{},"boolean":%t}`, !strings.Contains(query, "odpw")) },
+		{"another", page, func(query string) string {
+			return fmt.Sprintf(`{"head":{},"boolean":%t}`, !strings.Contains(query, "odpw"))
+		},
 			"sparql"},
 		{"a page about SPARQL", page, func(string) string { return page }, ""},
 		{"an empty one with a title", "<html><title>Virtuoso SPARQL Query Editor</title>",
