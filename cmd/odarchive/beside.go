@@ -272,16 +272,28 @@ func errorOf(r faces.CommandResult) error {
 	return errors.New(r.Error)
 }
 
-// laterFile is a file that is created when something is written to it, and has its name only when it is complete.
+// laterFile is a file that is created when something is written to it, and has its name only when it is complete. What
+// is no file, such as /dev/null or a pipe, is written to as it is: a file in its place would be the end of it.
 type laterFile struct {
-	name string
-	part *os.File
+	name   string
+	part   *os.File
+	device bool
+}
+
+// begin creates the file.
+func (l *laterFile) begin() (err error) {
+	if at, err := os.Stat(l.name); err == nil && !at.Mode().IsRegular() && !at.IsDir() {
+		l.device = true
+		l.part, err = os.OpenFile(l.name, os.O_WRONLY, 0)
+		return err
+	}
+	l.part, err = os.Create(l.name + ".part")
+	return err
 }
 
 func (l *laterFile) Write(p []byte) (int, error) {
 	if l.part == nil {
-		var err error
-		if l.part, err = os.Create(l.name + ".part"); err != nil {
+		if err := l.begin(); err != nil {
 			return 0, err
 		}
 	}
@@ -294,6 +306,9 @@ func (l *laterFile) end(err error) error {
 		return err
 	}
 	err = errors.Join(err, l.part.Close())
+	if l.device {
+		return err
+	}
 	if err == nil {
 		err = os.Rename(l.part.Name(), l.name)
 	}

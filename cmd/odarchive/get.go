@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"odarchive/cmd/internal/app"
@@ -114,17 +113,9 @@ func (c *cli) writeTo(name string, write func(io.Writer) error) error {
 	if name == "-" || name == "" {
 		return write(c.stdout)
 	}
-	part := name + ".part"
-	f, err := os.Create(part)
-	if err != nil {
+	file := laterFile{name: name}
+	if err := file.begin(); err != nil {
 		return err
 	}
-	err = errors.Join(write(f), f.Close())
-	if err == nil {
-		err = os.Rename(part, name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(part))
-	}
-	return nil
+	return file.end(write(&file))
 }
