@@ -131,15 +131,13 @@ func (h *catalog) page(ctx context.Context, address string) (next string, err er
 		}
 		h.begun = true
 	}
-	switch {
-	case doc.ends: // what comes after it, and the next page, are not known
-		if err := h.out.Unknown(doc.fault.Error(), doc.fault.Error()+": the document may be cut off there"); err != nil {
-			return "", err
-		}
-	case doc.fault != nil:
+	if doc.fault != nil && !doc.ends {
 		h.out.Skip(doc.fault.Error())
 	}
 	fresh, err := h.emit(found.Datasets)
+	if err == nil && doc.ends { // what comes after it, and the next page, are not known
+		err = fmt.Errorf("not read completely: %w: the document may be cut off there", doc.fault)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -120,8 +120,6 @@ func readXML(in *bufio.Reader, head []byte, found list) error {
 	for {
 		t, err := dec.RawToken()
 		switch {
-		case errors.Is(err, io.EOF) && w.known && w.open == 0:
-			return nil
 		case errors.Is(err, io.EOF) && !w.known:
 			return errNoSitemap
 		case errors.Is(err, io.EOF):

@@ -11,6 +11,7 @@ package sitemap
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"time"
 
@@ -54,26 +55,31 @@ func (s Source) Harvest(ctx context.Context, from string, out harvest.Sink) erro
 	}
 	list := harvest.Document{Read: harvest.Now(s.Now)}
 	before, _ := harvest.ParseDocument(from)
+	w := &walk{ctx: ctx, doer: doer, skip: out.Skip}
+	w.visit = func(e Entry, at Place) error {
+		if since.After(e.Modified) {
+			return nil
+		}
+		if err := s.emit(e, portal, out); err != nil {
+			return err
+		}
+		if at.Entry%markEvery == 0 {
+			return out.Mark(at.String())
+		}
+		return nil
+	}
 	err = First(ctx, s.URL, func(address string) (err error) {
 		list.URL = address
-		list.Tag, err = WalkUnless(ctx, doer, address, before.Unless(address, list.Read), ParsePlace(from), func(e Entry, at Place) error {
-			if since.After(e.Modified) {
-				return nil
-			}
-			if err := s.emit(e, portal, out); err != nil {
-				return err
-			}
-			if at.Entry%markEvery == 0 {
-				return out.Mark(at.String())
-			}
-			return nil
-		}, out.Skip)
+		w.unless = before.Unless(address, list.Read)
+		list.Tag, err = w.all(address, ParsePlace(from))
 		return err
 	})
 	switch {
 	case errors.Is(err, harvest.ErrNotModified):
 		out.NotModified(from)
 		return nil
+	case err == nil && w.lost != "":
+		return errors.Join(out.Mark(""), fmt.Errorf("sitemap: not read completely: %s", w.lost)) // the next harvest begins anew
 	case err == nil:
 		out.Next(list.Mark())
 	}

@@ -188,8 +188,27 @@ func TestBrokenListsGiveWhatStandsBeforeTheFault(t *testing.T) {
 		if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("%s: error %v, want %q", c.about, err, c.err)
 		}
-		if c.skipped != "" && (err != nil || len(out.skipped) != 1 || !strings.Contains(out.skipped[0], c.skipped) || len(out.seeds) != 1) {
+		if c.skipped != "" && (err == nil || !strings.Contains(err.Error(), "not read completely") || len(out.skipped) != 1 || !strings.Contains(out.skipped[0], c.skipped) || len(out.seeds) != 1) {
 			t.Errorf("%s: %v, skipped %q, %d seeds", c.about, err, out.skipped, len(out.seeds))
+		}
+	}
+}
+
+func TestASitemapOfAnIndexThatFailsIsMissed(t *testing.T) {
+	t.Parallel()
+	for child, whole := range map[string]bool{"gone": true, "broken": false, "fine": true} {
+		s := site{"/index.xml": `<sitemapindex><sitemap><loc>/x.xml</loc></sitemap><sitemap><loc>/2.xml</loc></sitemap></sitemapindex>`,
+			"/2.xml": urlset("http://s.example/a")}
+		switch child {
+		case "broken":
+			s["/x.xml"] = "<urlset><url><lo"
+		case "fine":
+			s["/x.xml"] = urlset("http://s.example/b")
+		}
+		out := &told{}
+		err := (Source{URL: "http://s.example/index.xml", HTTP: s}).Harvest(t.Context(), "", out)
+		if (err == nil) != whole || len(out.seeds) == 0 {
+			t.Errorf("%s: %v, %d seeds", child, err, len(out.seeds))
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package sitemap
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -49,7 +51,13 @@ func Walk(ctx context.Context, doer harvest.Doer, address string, from Place, vi
 // returns the tag of the first document if there is no other document.
 func WalkUnless(ctx context.Context, doer harvest.Doer, address, tag string, from Place, visit func(Entry, Place) error,
 	skip func(string)) (string, error) {
-	w := &walk{ctx: ctx, doer: doer, visit: visit, skip: skip, seen: map[string]bool{}, unless: tag}
+	w := &walk{ctx: ctx, doer: doer, visit: visit, skip: skip, unless: tag}
+	return w.all(address, from)
+}
+
+// all walks, and returns what WalkUnless does.
+func (w *walk) all(address string, from Place) (string, error) {
+	w.seen, w.lost = map[string]bool{}, ""
 	err := w.document(address, from, 0)
 	if len(w.seen) > 1 {
 		w.tag = ""
@@ -65,7 +73,8 @@ type walk struct {
 	skip  func(string)
 	seen  map[string]bool
 	at    Place
-	from  Place // entries before it are done
+	from  Place  // entries before it are done
+	lost  string // why the first of the documents that were not read to their end was not
 
 	unless, tag string // of the first document: the known version, and the one read
 }
@@ -127,7 +136,7 @@ func (w *walk) document(address string, from Place, depth int) error {
 	case err != nil && depth == 0 && len(below) == 0 && w.at.Entry == 0:
 		return fmt.Errorf("sitemap: %s: %w", address, err)
 	case err != nil:
-		w.skip(fmt.Sprintf("%s: %v", address, err))
+		w.lose(fmt.Sprintf("%s: %v", address, err))
 	}
 	return w.children(below, depth)
 }
@@ -154,15 +163,21 @@ func (w *walk) children(below []string, depth int) error {
 		switch {
 		case w.ctx.Err() != nil:
 			return w.ctx.Err()
-		case errors.As(err, &status):
+		case errors.As(err, &status) && (status.Status == http.StatusNotFound || status.Status == http.StatusGone):
 			w.skip(err.Error())
-		case err != nil && strings.HasPrefix(err.Error(), "sitemap: "):
-			w.skip(err.Error())
+		case errors.As(err, &status), err != nil && strings.HasPrefix(err.Error(), "sitemap: "):
+			w.lose(err.Error())
 		case err != nil:
 			return err
 		}
 	}
 	return nil
+}
+
+// lose skips the rest of a document, which may list anything.
+func (w *walk) lose(why string) {
+	w.lost = cmp.Or(w.lost, why)
+	w.skip(why)
 }
 
 // resolve resolves an address against its document. It returns "" if the result cannot be fetched.
