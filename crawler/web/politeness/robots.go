@@ -330,7 +330,8 @@ func (r *Robots) read(ctx context.Context, u address.URL, old *policy) (*policy,
 		return p, nil
 	}
 	p.status, p.failing, p.failures = ex.Why, p.tried, 1
-	if ex.Status == 0 {
+	silent := ex.RemoteAddr != "" && (ex.ErrorClass == catalog.ErrTimeout || ex.ErrorClass == catalog.ErrNetwork)
+	if ex.Status == 0 && !silent { // a server that hangs or hangs up has failed, one that cannot be reached is none
 		p.class = ex.ErrorClass
 	}
 	if old != nil {

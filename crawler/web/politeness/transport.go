@@ -23,7 +23,8 @@ import (
 //
 // The rules of robots.txt do not apply to them. These are for robots that discover URLs by themselves (RFC 9309 §1),
 // while a person names an interface. CKAN's default robots.txt forbids /api/, to keep search engines from indexing it,
-// and would prevent the harvesting for which the interface exists. Crawl-delay does apply.
+// and would prevent the harvesting for which the interface exists. Crawl-delay does apply, and a host whose robots.txt
+// cannot be had because its server fails is not asked.
 type Transport struct {
 	Gate      *Gate
 	Base      http.RoundTripper // sends the requests
@@ -122,8 +123,14 @@ func (e *unaskable) Permanent() bool { return e.class == catalog.ErrForbiddenTar
 // Class returns why the host cannot be asked.
 func (e *unaskable) Class() catalog.ErrorClass { return e.class }
 
-// loadDelay loads the host's robots.txt for its Crawl-delay. A host that cannot be asked at all is an error at once:
-// its back-off, which enter would wait for, may be long.
+// unread is the error of a host whose robots.txt is not known, since its server fails.
+type unread struct{ error }
+
+// Permanent reports that trying again is of no use for now.
+func (unread) Permanent() bool { return true }
+
+// loadDelay loads the host's robots.txt for its Crawl-delay. A host that cannot or must not be asked at all is an error
+// at once: its back-off, which enter would wait for, may be long.
 func (t *Transport) loadDelay(ctx context.Context, url string) error {
 	if !t.answered.Load() {
 		ctx = context.WithValue(ctx, silentKey{}, orElse(t.Silent, 10*time.Second))
@@ -131,6 +138,9 @@ func (t *Transport) loadDelay(ctx context.Context, url string) error {
 	v, err := t.Gate.Robots.Allowed(ctx, url)
 	if err == nil && (v.Class == catalog.ErrDNS || v.Class == catalog.ErrForbiddenTarget) {
 		return &unaskable{v.Reason, v.Class}
+	}
+	if err == nil && v.Unread() {
+		return &unread{fmt.Errorf("%s; it is asked again at %s", v.Reason, v.RetryAt.UTC().Format(time.DateTime+" UTC"))}
 	}
 	var wait *Wait
 	var own *fetch.OwnTrouble

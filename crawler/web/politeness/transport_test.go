@@ -31,7 +31,7 @@ func answering(status int, body string, header ...string) *http.Response {
 // politeTo returns a transport for hosts whose robots.txt forbids everything and has a Crawl-delay.
 func politeTo(base trip) *Transport {
 	gate := New(Options{Delay: time.Second, Fetch: func(context.Context, fetch.Request) (*fetch.Exchange, error) {
-		return &fetch.Exchange{Outcome: catalog.NoVersion, Status: 404}, nil
+		return &fetch.Exchange{Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404}, nil
 	}})
 	return &Transport{Gate: gate, Base: base, UserAgent: "odarchive/1.0"}
 }
@@ -188,6 +188,30 @@ func TestAReaderMayTakeItsTimeBetweenTwoReads(t *testing.T) {
 	})
 }
 
+func TestAnInterfaceIsNotAskedWhileTheServerFailsToReturnRobotsTxt(t *testing.T) {
+	for about, ex := range map[string]fetch.Exchange{
+		"503":      {Outcome: catalog.RetryLater, ErrorClass: catalog.ErrHTTPStatus, Status: 503, Why: "503"},
+		"hangs":    {Outcome: catalog.NoVersion, ErrorClass: catalog.ErrTimeout, RemoteAddr: "192.0.2.1:80", Why: "no answer"},
+		"hangs up": {Outcome: catalog.NoVersion, ErrorClass: catalog.ErrNetwork, RemoteAddr: "192.0.2.1:80", Why: "EOF"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			gate := New(Options{Delay: time.Second, Fetch: func(context.Context, fetch.Request) (*fetch.Exchange, error) {
+				return &ex, nil
+			}})
+			tr := &Transport{Gate: gate, Base: trip(func(*http.Request) (*http.Response, error) {
+				t.Errorf("%s: it was asked", about)
+				return answering(200, ""), nil
+			})}
+			if _, err := get(t, tr, "http://a.example/api"); err == nil || !strings.Contains(err.Error(), "asked again at") {
+				t.Errorf("%s: %v", about, err)
+			}
+			if v, err := gate.Robots.Allowed(t.Context(), "http://a.example/1"); err != nil || !v.Unread() || v.RetryAt.IsZero() {
+				t.Errorf("%s: files are not due: %+v, %v", about, v, err)
+			}
+		})
+	}
+}
+
 func TestAHostThatCannotBeAskedIsAnErrorAtOnce(t *testing.T) {
 	for class, permanent := range map[catalog.ErrorClass]bool{catalog.ErrDNS: false, catalog.ErrForbiddenTarget: true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -225,7 +249,7 @@ func TestASourceThatNeverAnswersIsKnownInTenSeconds(t *testing.T) {
 				return nil, context.Cause(ctx)
 			}
 			time.Sleep(20 * time.Second)
-			return &fetch.Exchange{Outcome: catalog.NoVersion, Status: 404}, nil
+			return &fetch.Exchange{Outcome: catalog.NoVersion, ErrorClass: catalog.ErrHTTPStatus, Status: 404}, nil
 		}})
 		tr := &Transport{Gate: gate, Base: trip(func(*http.Request) (*http.Response, error) { asked++; return answering(200, "ok"), nil })}
 		began := time.Now()
