@@ -8,11 +8,11 @@ import (
 	"os"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/exchange/bagit"
 	"odarchive/crawler/exchange/ocfl"
 	"odarchive/crawler/exchange/preserve"
+	"odarchive/crawler/jobs"
 	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize/english"
@@ -76,7 +76,7 @@ func (c *cli) importFrom(kind, what, short, long, examples string, read packageR
 				defer stream.Close()
 				in = stream
 			}
-			var kept *crawl.Preserved
+			var kept *jobs.Preserved
 			err := c.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
 				if in == nil {
 					pipe, end := io.Pipe()

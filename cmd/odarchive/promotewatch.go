@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"odarchive/cmd/internal/replica"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/copies/vault"
+	"odarchive/sparqlapi/replica"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/kv"
 )

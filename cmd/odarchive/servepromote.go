@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/cmd/internal/replica"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/copies/vault"
+	"odarchive/sparqlapi/replica"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,9 +13,9 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/faces"
-	"odarchive/cmd/internal/replica"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/inspect/examine"
+	"odarchive/sparqlapi/replica"
 	"odarchive/triplestore/kv"
 )
 
@@ -31,9 +32,10 @@ func (c *cli) serveReplica(ctx context.Context, e *edge) error {
 	}
 	defer examiner.Close()
 	var f *replica.Follower
-	f, err = replica.New(replica.Options{Config: c.cfg, Writer: writer, Token: c.cfg.Serve.Token, MaxLag: settings.MaxLag, Log: c.log,
-		Open: func(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node) (*app.Node, http.Handler, error) {
-			return c.openState(ctx, cfg, state, before, examiner, f, writer)
+	f, err = replica.New(replica.Options{Dir: c.cfg.Data, Bytes: c.cfg.Bytes, Here: c.cfg.Bytes == config.BytesHere,
+		Cache: int64(c.cfg.Cache), Writer: writer, Token: c.cfg.Serve.Token, MaxLag: settings.MaxLag, Log: c.log,
+		Open: func(ctx context.Context, base string, state *kv.DB, before replica.Node) (replica.Node, http.Handler, error) {
+			return c.openState(ctx, base, state, before, examiner, f, writer)
 		}})
 	if err != nil {
 		return err
@@ -69,13 +71,15 @@ func (c *cli) serveReplica(ctx context.Context, e *edge) error {
 }
 
 // openState opens a state of a replica, and makes its handler.
-func (c *cli) openState(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node, examiner *examine.Pool, f *replica.Follower,
-	writer string) (*app.Node, http.Handler, error) {
+func (c *cli) openState(ctx context.Context, base string, state *kv.DB, before replica.Node, examiner *examine.Pool,
+	f *replica.Follower, writer string) (replica.Node, http.Handler, error) {
+	cfg := c.cfg
+	cfg.Base = cmp.Or(base, cfg.Base)
 	opts := store.Options{Examine: examiner,
 		State: &store.State{DB: state, Packs: f.Packs(), Reason: "the archive is a replica of " + writer + ", where changes go"}}
 	of := &faces.Replica{Writer: writer, State: f.State, Collect: f.Collect}
-	if before != nil {
-		opts.State.From, of.Before = before.Store, before.Faces
+	if n, ok := before.(*app.Node); ok {
+		opts.State.From, of.Before = n.Store, n.Faces
 	}
 	n, err := app.Open(ctx, cfg, c.log, opts)
 	if err != nil {

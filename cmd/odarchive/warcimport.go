@@ -15,6 +15,7 @@ import (
 	"odarchive/crawler/exchange/cdxj"
 	"odarchive/crawler/exchange/wacz"
 	"odarchive/crawler/exchange/warc"
+	"odarchive/crawler/jobs"
 	"odarchive/sparqlapi/operate/access"
 
 	"github.com/dustin/go-humanize/english"
@@ -53,7 +54,7 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			found := &faults{out: c.stderr}
-			var total crawl.Imported
+			var total jobs.Imported
 			one := func(n *crawl.Crawl) func(*wacz.Opened, wacz.File) error {
 				return func(_ *wacz.Opened, file wacz.File) error {
 					bar := c.progress(-1, "captures")
@@ -128,7 +129,7 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 				}
 				return nil
 			})
-			if err != nil && total == (crawl.Imported{}) {
+			if err != nil && total == (jobs.Imported{}) {
 				return errors.Join(err, found.err()) // nothing was read
 			}
 			withdrawn := ""

@@ -17,13 +17,13 @@ import (
 	"testing"
 
 	"odarchive/cmd/internal/config"
-	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/faces"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler"
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/exchange/ocfl"
 	"odarchive/crawler/exchange/preserve"
+	"odarchive/crawler/jobs"
 	"odarchive/crawler/queue/retention"
 )
 
@@ -53,7 +53,7 @@ func exportTo(t *testing.T, n *Node, dir, query string) {
 }
 
 // importFrom reads a whole storage root, which validates it.
-func importFrom(t *testing.T, n *Node, dir string) crawl.Imported {
+func importFrom(t *testing.T, n *Node, dir string) jobs.Imported {
 	t.Helper()
 	to := n.Preserved()
 	if err := ocfl.Read(t.Context(), dir, "", 1<<20, to, func(err error) { t.Error(err) }); err != nil {
@@ -155,11 +155,11 @@ func TestStorageRootsLoseWhatWasTakenAwayAndImportsDoNotBringItBack(t *testing.T
 		t.Errorf("the root still has %q", found)
 	}
 	there := openNode(t, func(*config.Config) {})
-	if got := importFrom(t, there, root); got != (crawl.Imported{Versions: 3, Others: 2}) {
+	if got := importFrom(t, there, root); got != (jobs.Imported{Versions: 3, Others: 2}) {
 		t.Errorf("the root holds %+v", got)
 	}
 	sameVersions(t, n, there, web.URL+"/withdrawn.csv", web.URL+"/retained.csv", web.URL+"/other-data.csv")
-	if got := importFrom(t, there, root); got != (crawl.Imported{Unchanged: 3, Others: 2}) {
+	if got := importFrom(t, there, root); got != (jobs.Imported{Unchanged: 3, Others: 2}) {
 		t.Errorf("again: %+v", got)
 	}
 	checkLeaves(t, there)
@@ -185,21 +185,21 @@ func TestStorageRootsLoseWhatWasTakenAwayAndImportsDoNotBringItBack(t *testing.T
 	if _, _, err := refusing.WithdrawAgain(t.Context(), bytes.NewReader(list), nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := importFrom(t, refusing, before); got != (crawl.Imported{Versions: 4, Withdrawn: 1}) {
+	if got := importFrom(t, refusing, before); got != (jobs.Imported{Versions: 4, Withdrawn: 1}) {
 		t.Errorf("where bytes are refused: %+v", got)
 	}
 	sameVersions(t, n, refusing, web.URL+"/withdrawn.csv")
 	checkLeaves(t, refusing)
 
 	// What the earlier export has does not come back.
-	if got := importFrom(t, n, before); got != (crawl.Imported{Withdrawn: 1, Unchanged: 4}) {
+	if got := importFrom(t, n, before); got != (jobs.Imported{Withdrawn: 1, Unchanged: 4}) {
 		t.Errorf("the earlier export brought %+v", got)
 	}
 	if found := o.search(n.Config.Data); len(found) > 0 {
 		t.Errorf("after an import, there are withdrawn bytes in %q", found)
 	}
 	never := openNode(t, func(c *config.Config) { c.Fetch.NeverKeep = []string{"pattern:/withdrawn"} })
-	if got := importFrom(t, never, before); got != (crawl.Imported{Versions: 3, Withdrawn: 2}) {
+	if got := importFrom(t, never, before); got != (jobs.Imported{Versions: 3, Withdrawn: 2}) {
 		t.Errorf("where a URL is never kept: %+v", got)
 	}
 	all, err := never.Archive.Versions(t.Context(), web.URL+"/withdrawn.csv")

@@ -16,9 +16,9 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/check"
 	"odarchive/cmd/internal/config"
-	"odarchive/cmd/internal/replica"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/catalog"
+	"odarchive/sparqlapi/replica"
 )
 
 // coldArchive is closedArchive with its closed pack only in a bucket, which is the directory of the objects.

@@ -31,6 +31,7 @@ import (
 	"odarchive/crawler/harvest/ledger"
 	"odarchive/crawler/harvest/schemaorg"
 	"odarchive/crawler/harvest/timetable"
+	"odarchive/crawler/jobs"
 	"odarchive/crawler/queue/frontier"
 	"odarchive/crawler/queue/hints"
 	"odarchive/crawler/queue/schedule"
@@ -53,6 +54,8 @@ const minMaxWait = 48 * time.Hour
 
 // Crawl is what fetches for one store. Close it before the store.
 type Crawl struct {
+	*jobs.Importer
+
 	Spool     *spool.Spool
 	Frontier  *frontier.Frontier
 	Gate      *politeness.Gate
@@ -157,12 +160,12 @@ func (c *Crawl) build() error {
 	hold := func() string {
 		return cmp.Or(room.Short(), c.hours.Load().Closed(time.Now()), c.outstanding(), c.Pipeline.Outage())
 	}
-	delay, jobs := settings.HostDelay, 1 // a host that rests after each request gives its worker to another host
+	delay, leased := settings.HostDelay, 1 // a host that rests after each request gives its worker to another host
 	if delay == 0 {
-		delay, jobs = -1, 0 // no delay; the gate's zero value means its default
+		delay, leased = -1, 0 // no delay; the gate's zero value means its default
 	}
 	if c.Frontier, err = frontier.New(s.DB,
-		frontier.Options{Now: s.Clock, Hold: hold, LeaseJobs: jobs, Log: s.Log, MaxWait: max(settings.MaxInterval, minMaxWait),
+		frontier.Options{Now: s.Clock, Hold: hold, LeaseJobs: leased, Log: s.Log, MaxWait: max(settings.MaxInterval, minMaxWait),
 			Refuses:    crawler.RefusedBy(c.Scope),
 			Jobs:       c.leaseJobs,
 			Recall:     func(key string) (frontier.Recalled, bool, error) { return c.Intake.Recall(key) },
@@ -208,6 +211,7 @@ func (c *Crawl) build() error {
 		Refused: room.Refused, Jobs: c.Jobs, Tape: c.Tape, Campaigns: c.Campaigns,
 		Hints: c.Hints, Scope: c.Scope, MaxBody: int64(settings.MaxBody), Honour: settings.Honour,
 	}
+	c.Importer = &jobs.Importer{Pipeline: c.Pipeline, Spool: c.Spool}
 	return c.openWorkers()
 }
 

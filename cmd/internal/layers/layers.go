@@ -72,6 +72,7 @@ var floors = [][]string{
 	},
 	5: {
 		"crawler",
+		"crawler/jobs",
 	},
 	6: {
 		"sparqlapi/...",

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"odarchive/cmd/internal/replica"
+	"odarchive/sparqlapi/replica"
 )
 
 func TestWhoWantsToFollowAReplicaIsToldWhomToFollow(t *testing.T) {

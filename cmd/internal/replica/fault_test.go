@@ -17,6 +17,7 @@ import (
 
 	"odarchive/cmd/internal/app"
 	"odarchive/crawler/archive/content"
+	"odarchive/sparqlapi/replica"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/disk/disktest"
 )
@@ -94,7 +95,8 @@ func TestAReplicaOnABadDiskShowsWholeStatesAndGoesOnWhenTheDiskIsWell(t *testing
 // isWhole compares the state that is served with that of the writer, if that is known.
 func (f *follower) isWhole(states map[uint64]past) {
 	f.t.Helper()
-	_ = f.f.View(func(n *app.Node) error {
+	_ = f.f.View(func(served replica.Node) error {
+		n := served.(*app.Node)
 		want, known := states[n.DB.Number()]
 		if !known {
 			return nil

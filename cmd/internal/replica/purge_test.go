@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"odarchive/cmd/internal/replica"
 	"odarchive/crawler/archive/content"
+	"odarchive/sparqlapi/replica"
 )
 
 // holders returns the files of a directory that have certain bytes.

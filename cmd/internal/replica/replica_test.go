@@ -22,9 +22,9 @@ import (
 	"odarchive/cmd/internal/app"
 	"odarchive/cmd/internal/config"
 	"odarchive/cmd/internal/faces"
-	"odarchive/cmd/internal/replica"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/archive/content"
+	"odarchive/sparqlapi/replica"
 	"odarchive/triplestore"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
@@ -139,13 +139,16 @@ func (f *follower) start() {
 		log = slog.New(slog.NewTextHandler(f.t.Output(), nil))
 	}
 	var err error
-	f.f, err = replica.New(replica.Options{Config: cfg, Writer: f.of, Token: token, Log: log, FS: f.fs, MinFree: f.room,
+	f.f, err = replica.New(replica.Options{Dir: cfg.Data, Bytes: cfg.Bytes, Here: cfg.Bytes == config.BytesHere,
+		Writer: f.of, Token: token, Log: log, FS: f.fs, MinFree: f.room,
 		FullRetry: 20 * time.Millisecond,
-		Open: func(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node) (*app.Node, http.Handler, error) {
+		Open: func(ctx context.Context, base string, state *kv.DB, before replica.Node) (replica.Node, http.Handler, error) {
+			cfg := cfg
+			cfg.Base = cmp.Or(base, cfg.Base)
 			opts := store.Options{State: &store.State{DB: state, Packs: f.f.Packs(), Reason: "a replica"}}
 			of := &faces.Replica{Writer: f.of, State: f.f.State, Collect: f.f.Collect}
-			if before != nil {
-				opts.State.From, of.Before = before.Store, before.Faces
+			if n, ok := before.(*app.Node); ok {
+				opts.State.From, of.Before = n.Store, n.Faces
 			}
 			n, err := app.Open(ctx, cfg, log, opts)
 			if err != nil {
@@ -219,7 +222,8 @@ func (f *follower) same(w *writer, files map[content.Digest][]byte) {
 	if !strings.Contains(dump, fmt.Sprintf("%q", fmt.Sprint(len(want)))) {
 		f.t.Fatalf("the writer has %d quads, the replica says %s", len(want), dump)
 	}
-	err := f.f.View(func(n *app.Node) error {
+	err := f.f.View(func(served replica.Node) error {
+		n := served.(*app.Node)
 		if got := quadsOf(f.t, n.Triples); !slices.Equal(got, want) {
 			return errors.New("the quads differ")
 		}
@@ -390,7 +394,7 @@ func TestADirectoryOfAnotherArchiveIsLeftAlone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(cfg.Data, "thesis.txt"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := replica.New(replica.Options{Config: cfg, Writer: w.web.URL, Log: slog.New(slog.DiscardHandler)}); !errors.Is(err,
+	if _, err := replica.New(replica.Options{Dir: cfg.Data, Writer: w.web.URL, Log: slog.New(slog.DiscardHandler)}); !errors.Is(err,
 		replica.ErrOther) {
 		t.Errorf("a directory with other files: %v", err)
 	}

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"odarchive/cmd/internal/app"
 	"odarchive/sparqlapi/problem"
 )
 
@@ -18,7 +17,7 @@ const LagHeader = "X-Replica-Lag"
 
 // generation is a state that is served.
 type generation struct {
-	node    *app.Node
+	node    Node
 	handler http.Handler
 	number  uint64 // of its last write set
 
@@ -249,7 +248,7 @@ func (f *Follower) Collect(gauge func(name, help string, value float64)) {
 }
 
 // View calls f with the node of the state that is served, which stays open until f returns.
-func (f *Follower) View(do func(*app.Node) error) error {
+func (f *Follower) View(do func(Node) error) error {
 	by := &request{w: nil, cancel: func(error) {}}
 	g := f.served.enter(&http.Request{}, by, 0)
 	if g == nil {

@@ -1,4 +1,4 @@
-package crawl
+package jobs
 
 import (
 	"bytes"
@@ -18,8 +18,17 @@ import (
 	"odarchive/crawler/exchange/captures"
 	"odarchive/crawler/exchange/wacz"
 	"odarchive/crawler/exchange/warc"
+	"odarchive/crawler/web/spool"
 	"odarchive/triplestore/kv"
+
+	"github.com/dustin/go-humanize"
 )
+
+// Importer puts what others have archived into the archive.
+type Importer struct {
+	Pipeline *crawler.Pipeline
+	Spool    *spool.Spool
+}
 
 // Imported counts what came of an import.
 type Imported struct {
@@ -38,9 +47,9 @@ const registeredAtOnce = 500
 const maxAhead = 24 * time.Hour
 
 // checkDate returns an error if another archive cannot have found something at a time.
-func (c *Crawl) checkDate(at time.Time) error {
+func (c *Importer) checkDate(at time.Time) error {
 	switch {
-	case at.After(c.store.Clock().Add(maxAhead)):
+	case at.After(c.Pipeline.Clock().Add(maxAhead)):
 		return errors.New("its date is in the future")
 	case at.Unix() < 0:
 		return errors.New("its date is before 1970")
@@ -53,8 +62,8 @@ func (c *Crawl) checkDate(at time.Time) error {
 // the number of captures that are done. With dry, it only counts: Versions are the captures that could be imported.
 //
 // The URLs are registered, but not crawled until they are added.
-func (c *Crawl) ImportWARC(ctx context.Context, file wacz.File, dry bool, fault func(warc.Fault), progress func(done, all int)) (n Imported,
-	err error) {
+func (c *Importer) ImportWARC(ctx context.Context, file wacz.File, dry bool,
+	fault func(warc.Fault), progress func(done, all int)) (n Imported, err error) {
 	report := func(f warc.Fault) { n.Faults++; fault(f) }
 	list, err := captures.Read(&reader{ctx, file.Reader(0)}, report)
 	if err != nil {
@@ -135,7 +144,7 @@ func (r *reader) Read(p []byte) (int, error) {
 
 // unpacked returns a temporary file with the whole records of a file, without compression. A record whose block ends
 // early is left out: what follows it would be taken for the rest of its block.
-func (c *Crawl) unpacked(ctx context.Context, file wacz.File) (*os.File, error) {
+func (c *Importer) unpacked(ctx context.Context, file wacz.File) (*os.File, error) {
 	f, err := os.CreateTemp("", "odarchive-warc-")
 	if err != nil {
 		return nil, err
@@ -176,7 +185,7 @@ func appendRecord(f *os.File, end int64, rec *warc.Record) (int64, error) {
 }
 
 // registerAll registers the URLs of captures. They are not crawled until they are added.
-func (c *Crawl) registerAll(ctx context.Context, list []captures.Capture) error {
+func (c *Importer) registerAll(ctx context.Context, list []captures.Capture) error {
 	known := map[string]bool{}
 	var seeds []catalog.Seed
 	register := func() error {
@@ -184,8 +193,8 @@ func (c *Crawl) registerAll(ctx context.Context, list []captures.Capture) error 
 		for _, s := range seeds {
 			urls = append(urls, s.URL)
 		}
-		also := func(txn *kv.Txn) error { return c.Frontier.ImportIn(txn, urls...) }
-		_, err := c.store.Archive.Register(ctx, c.store.Clock(), archive.Listing{Seeds: seeds}, also)
+		also := func(txn *kv.Txn) error { return c.Pipeline.Frontier.ImportIn(txn, urls...) }
+		_, err := c.Pipeline.Archive.Register(ctx, c.Pipeline.Clock(), archive.Listing{Seeds: seeds}, also)
 		seeds = seeds[:0]
 		return err
 	}
@@ -220,7 +229,7 @@ func cut(content captures.Content) string {
 }
 
 // importOne archives one capture.
-func (c *Crawl) importOne(ctx context.Context, file wacz.File, one captures.Capture) (outcome catalog.Outcome, err error) {
+func (c *Importer) importOne(ctx context.Context, file wacz.File, one captures.Capture) (outcome catalog.Outcome, err error) {
 	bad := func(err error) error {
 		return &captureError{fmt.Errorf("%s of %s: %w", one.URL, warc.FormatDate(one.At), err)}
 	}
@@ -237,7 +246,7 @@ func (c *Crawl) importOne(ctx context.Context, file wacz.File, one captures.Capt
 	}
 	body := c.Spool.Create()
 	defer func() { err = errors.Join(err, body.Remove()) }()
-	limit := int64(c.store.Config.Fetch.MaxBody)
+	limit := c.Pipeline.MaxBody
 	n, err := io.Copy(body, io.LimitReader(&reader{ctx, content.Body}, limit+1))
 	truncated := cmp.Or(one.Truncated, cut(content))
 	if errors.Is(err, io.ErrUnexpectedEOF) && truncated != "" && n > 0 {
@@ -249,7 +258,7 @@ func (c *Crawl) importOne(ctx context.Context, file wacz.File, one captures.Capt
 	case err != nil:
 		return "", bad(err)
 	case n > limit:
-		return "", bad(fmt.Errorf("it is longer than --max-body, %s", c.store.Config.Fetch.MaxBody))
+		return "", bad(fmt.Errorf("it is longer than --max-body, %s", humanize.IBytes(uint64(c.Pipeline.MaxBody))))
 	case n == 0:
 		return catalog.NoVersion, nil
 	}

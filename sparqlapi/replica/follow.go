@@ -23,15 +23,16 @@ import (
 	"path/filepath"
 	"time"
 
-	"odarchive/cmd/internal/app"
-	"odarchive/cmd/internal/config"
 	"odarchive/triplestore/disk"
 	"odarchive/triplestore/kv"
 )
 
 // Options of New.
 type Options struct {
-	Config config.Config // Data is the replica's own directory; Base is replaced by the writer's
+	Dir    string        // the replica's own directory
+	Bytes  string        // URL of the bucket with closed packs; "" for the one that the directory remembers
+	Here   bool          // there is no bucket, whatever the directory remembers
+	Cache  int64         // bytes of closed packs that are kept here, beside a bucket; 0 means no limit
 	Writer string        // address of the writer
 	Token  string        // with the right replicate, for the writer
 	MaxLag time.Duration // beyond it the replica is not ready; 0 means no limit
@@ -40,9 +41,13 @@ type Options struct {
 	MinFree   int64
 	FullRetry time.Duration // pause before the next attempt on a full disk; 0 = 10 s
 	Log       *slog.Logger
-	// Open makes the node of a state and its handler. before is the node of the state before, nil for the first one.
-	Open func(ctx context.Context, cfg config.Config, state *kv.DB, before *app.Node) (*app.Node, http.Handler, error)
+	// Open makes the node of a state and its handler. base is the writer's, "" if it is not known; before is the node
+	// of the state before, nil for the first one.
+	Open func(ctx context.Context, base string, state *kv.DB, before Node) (Node, http.Handler, error)
 }
+
+// Node is what answers for one state.
+type Node interface{ Close() error }
 
 // Pace of following.
 const (
@@ -81,7 +86,7 @@ type Follower struct {
 func New(o Options) (*Follower, error) {
 	o.FS = cmp.Or[disk.FS](o.FS, disk.OS{})
 	o.FullRetry = cmp.Or(o.FullRetry, 10*time.Second)
-	f := &Follower{opts: o, log: o.Log, fs: o.FS, dir: o.Config.Data}
+	f := &Follower{opts: o, log: o.Log, fs: o.FS, dir: o.Dir}
 	marked, err := readMark(f.fs, f.dir)
 	if err != nil {
 		return nil, err
@@ -280,15 +285,12 @@ func (f *Follower) openState(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var before *app.Node
+	var before Node
 	if g := f.served.newest(); g != nil {
 		before = g.node
 	}
-	cfg := f.opts.Config
-	if marked, err := readMark(f.fs, f.dir); err == nil && marked.Base != "" {
-		cfg.Base = marked.Base
-	}
-	node, handler, err := f.opts.Open(ctx, cfg, state, before)
+	marked, _ := readMark(f.fs, f.dir) // without it, the base is not known
+	node, handler, err := f.opts.Open(ctx, marked.Base, state, before)
 	if err != nil {
 		return errors.Join(fmt.Errorf("open write set %d: %w", state.Number(), err), state.Close())
 	}

@@ -1,13 +1,13 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 
-	"odarchive/cmd/internal/config"
 	"odarchive/crawler/archive/content"
 	"odarchive/triplestore/bucket"
 	"odarchive/triplestore/disk"
@@ -26,13 +26,10 @@ func (f *Follower) Packs() disk.FS {
 
 // bytesURL returns the URL of the bucket: that of the settings, or the one that the mark remembers.
 func (f *Follower) bytesURL(m mark) string {
-	switch f.opts.Config.Bytes {
-	case "":
-		return m.Bytes
-	case config.BytesHere:
+	if f.opts.Here {
 		return ""
 	}
-	return f.opts.Config.Bytes
+	return cmp.Or(f.opts.Bytes, m.Bytes)
 }
 
 // openBucket opens the bucket, if there is one, and has not been opened yet.
@@ -45,7 +42,7 @@ func (f *Follower) openBucket(ctx context.Context) error {
 		err = disk.MakeDir(f.mirror.fs, f.mirror.dir, 0o755)
 	}
 	if err == nil {
-		f.mirror.bucket, err = content.Follow(ctx, f.mirror.dir, b, int64(f.opts.Config.Cache), f.log)
+		f.mirror.bucket, err = content.Follow(ctx, f.mirror.dir, b, f.opts.Cache, f.log)
 	}
 	if err != nil {
 		return fmt.Errorf("the bucket of the writer's packs: %w", err)

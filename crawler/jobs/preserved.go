@@ -1,4 +1,4 @@
-package crawl
+package jobs
 
 import (
 	"cmp"
@@ -14,26 +14,28 @@ import (
 	"odarchive/crawler/catalog"
 	"odarchive/crawler/exchange/preserve"
 	"odarchive/triplestore/kv"
+
+	"github.com/dustin/go-humanize"
 )
 
 // Preserved is a preserve.Receiver that archives what an export holds. Each version is a transaction, so that what was
 // received before a crash stays, and receiving it again adds nothing. Bytes that were withdrawn here and URLs that are
 // never kept are counted, and are no error. Close must be called at the end.
 type Preserved struct {
-	crawl *Crawl
+	to    *Importer
 	seed  catalog.Seed
 	Count Imported
 }
 
 // Preserved returns a receiver that puts files and their versions into the archive. The URLs are registered, but not
 // crawled until they are added.
-func (c *Crawl) Preserved() *Preserved { return &Preserved{crawl: c} }
+func (c *Importer) Preserved() *Preserved { return &Preserved{to: c} }
 
 var _ preserve.Receiver = (*Preserved)(nil)
 
 // Begin implements preserve.Receiver: it registers the file.
 func (p *Preserved) Begin(ctx context.Context, o preserve.Object) error {
-	c := p.crawl
+	c := p.to
 	if rest, is := strings.CutPrefix(o.URL, preserve.Imported); is {
 		var err error
 		if o.URL, err = p.address(ctx, preserve.Imported+rest); err != nil {
@@ -57,16 +59,16 @@ func (p *Preserved) Begin(ctx context.Context, o preserve.Object) error {
 	if len(seeds) == 0 {
 		seeds = append(seeds, seed)
 	}
-	also := func(txn *kv.Txn) error { return c.Frontier.ImportIn(txn, seed.URL) }
-	_, err = c.store.Archive.Register(ctx, c.store.Clock(), archive.Listing{Seeds: seeds}, also)
+	also := func(txn *kv.Txn) error { return c.Pipeline.Frontier.ImportIn(txn, seed.URL) }
+	_, err = c.Pipeline.Archive.Register(ctx, c.Pipeline.Clock(), archive.Listing{Seeds: seeds}, also)
 	return err
 }
 
 // address returns the URL of a file that has none: below the base that the archive had when it was imported first.
 func (p *Preserved) address(ctx context.Context, path string) (string, error) {
-	mint := p.crawl.store.Mint
+	mint := p.to.Pipeline.Archive.Mint()
 	for _, base := range mint.Bases() {
-		_, err := p.crawl.store.Archive.Resource(ctx, base+path)
+		_, err := p.to.Pipeline.Archive.Resource(ctx, base+path)
 		if err == nil {
 			return base + path, nil
 		}
@@ -102,7 +104,7 @@ func (p *Preserved) Version(ctx context.Context, v preserve.Version, body io.Rea
 }
 
 func (p *Preserved) keep(ctx context.Context, v preserve.Version, in io.Reader) (outcome catalog.Outcome, err error) {
-	c := p.crawl
+	c := p.to
 	bad := func(err error) error { return &captureError{fmt.Errorf("version %d: %w", v.N, err)} }
 	if err := cmp.Or(v.Check(), c.checkDate(v.Time)); err != nil {
 		return "", bad(err)
@@ -112,10 +114,10 @@ func (p *Preserved) keep(ctx context.Context, v preserve.Version, in io.Reader) 
 	}
 	body := c.Spool.Create()
 	defer func() { err = errors.Join(err, body.Remove()) }()
-	limit := int64(c.store.Config.Fetch.MaxBody)
+	limit := c.Pipeline.MaxBody
 	n, err := io.Copy(body, io.LimitReader(&reader{ctx, in}, limit+1))
 	if err == nil && n > limit {
-		err = bad(fmt.Errorf("it is longer than --max-body, %s", c.store.Config.Fetch.MaxBody))
+		err = bad(fmt.Errorf("it is longer than --max-body, %s", humanize.IBytes(uint64(c.Pipeline.MaxBody))))
 	}
 	if err != nil {
 		return "", err
@@ -157,14 +159,14 @@ func (p *Preserved) keepRecord(ctx context.Context, v preserve.Version) error {
 	order := catalog.WithdrawalOrder{Targets: []string{v.URL}, Reason: v.Withdrawal.Reason, Basis: v.Withdrawal.Basis, By: v.Withdrawal.By,
 		Status: v.Withdrawal.Status}
 	at := v.Withdrawal.At
-	if now := p.crawl.store.Clock(); at.After(now) {
+	if now := p.to.Pipeline.Clock(); at.After(now) {
 		at = now
 	}
 	w, err := order.Withdrawal(at)
 	if err != nil {
 		return &captureError{fmt.Errorf("version %d was withdrawn: %w", v.N, err)}
 	}
-	_, err = p.crawl.Pipeline.ImportTombstone(ctx, p.tombstone(v, digests, v.Size, w))
+	_, err = p.to.Pipeline.ImportTombstone(ctx, p.tombstone(v, digests, v.Size, w))
 	return err
 }
 
@@ -177,4 +179,4 @@ func (p *Preserved) tombstone(v preserve.Version, digests catalog.Digests, size 
 func (p *Preserved) End(context.Context) error { return nil }
 
 // Close finishes what was received.
-func (p *Preserved) Close(ctx context.Context) error { return p.crawl.Pipeline.JoinAll(ctx) }
+func (p *Preserved) Close(ctx context.Context) error { return p.to.Pipeline.JoinAll(ctx) }
