@@ -1,8 +1,10 @@
 package crawler
 
 import (
+	"archive/zip"
 	"bytes"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -49,24 +51,54 @@ func (n *node) examineWith(p *examine.Pool) {
 	n.Pipeline.Archive.ExamineWith(p)
 }
 
-// footer is a Parquet file of 12 bytes whose footer claims 4 GB, which its decoder allocates before it reads.
-const footer = "PAR1\xfe\xff\xff\xffPAR1"
+// bombDocument is a document of Word with one text of 400 MB, which its decoder holds in one piece. No count in the file
+// says so beforehand, so that it is the memory of the process that ends it.
+func bombDocument(t *testing.T) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	add := func(name, head string, text int, tail string) {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = io.WriteString(w, head)
+		}
+		for block := bytes.Repeat([]byte("a"), 1<<20); err == nil && text > 0; text -= len(block) {
+			_, err = w.Write(block)
+		}
+		if err == nil {
+			_, err = io.WriteString(w, tail)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	add("[Content_Types].xml", `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">`+
+		`<Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.`+
+		`wordprocessingml.document.main+xml"/></Types>`, 0, "")
+	add("word/document.xml", `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/`+
+		`2006/main"><w:body><w:p><w:r><w:t>`, 400<<20, `</w:t></w:r></w:p></w:body></w:document>`)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
 
 func TestAHostileFileCostsAChildAndHasASentence(t *testing.T) {
 	t.Parallel()
 	s, n := newSite(t), newNode(t)
 	n.examineWith(children(t, ""))
-	s.set("/bomb.parquet", footer)
+	bomb := bombDocument(t)
+	s.set("/bomb.docx", bomb)
 	s.set("/good.csv", "a,b\n1,2\n")
-	n.add(t, s.URL+"/bomb.parquet", s.URL+"/good.csv")
+	n.add(t, s.URL+"/bomb.docx", s.URL+"/good.csv")
 	got := n.crawl(t, RunOptions{})
-	if r := got["/bomb.parquet"]; r.Outcome != catalog.Archived || r.DetectedType != "application/vnd.apache.parquet" {
+	if r := got["/bomb.docx"]; r.Outcome != catalog.Archived || r.DetectedType != "application/vnd.openxmlformats-officedocument.wordprocessingml.document" {
 		t.Errorf("the bomb: %+v", r)
 	}
 	if r := got["/good.csv"]; r.Outcome != catalog.Archived || r.DetectedType != "text/csv" {
 		t.Errorf("the other file: %+v", r)
 	}
-	v, err := n.Pipeline.Archive.Newest(t.Context(), s.URL+"/bomb.parquet")
+	v, err := n.Pipeline.Archive.Newest(t.Context(), s.URL+"/bomb.docx")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,10 +116,10 @@ func TestAHostileFileCostsAChildAndHasASentence(t *testing.T) {
 	}
 	defer body.Close()
 	var held bytes.Buffer
-	if _, err := held.ReadFrom(body); err != nil || held.String() != footer {
-		t.Errorf("its bytes: %q, %v", held.String(), err)
+	if _, err := held.ReadFrom(body); err != nil || held.String() != bomb {
+		t.Errorf("its bytes: %d, %v", held.Len(), err)
 	}
-	s.set("/bomb.parquet", footer+"PAR1")
+	s.set("/bomb.docx", bomb+"PAR1")
 	s.set("/good.csv", "a,b\n1,2\n3,4\n")
 	n.clock.advance(48 * time.Hour)
 	n.crawl(t, RunOptions{})

@@ -55,11 +55,11 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 			ctx := cmd.Context()
 			found := &faults{out: c.stderr}
 			var total jobs.Imported
-			one := func(n *crawl.Crawl) func(*wacz.Opened, wacz.File) error {
+			one := func(to *jobs.Importer) func(*wacz.Opened, wacz.File) error {
 				return func(_ *wacz.Opened, file wacz.File) error {
 					bar := c.progress(-1, "captures")
 					defer bar.done()
-					done, err := n.ImportWARC(ctx, file, dry, found.of(file.Name),
+					done, err := to.ImportWARC(ctx, file, dry, found.of(file.Name),
 						func(i, all int) { bar.set(int64(i), fmt.Sprintf("of %d", all)) })
 					total.Versions += done.Versions
 					total.Unchanged += done.Unchanged
@@ -101,7 +101,7 @@ If a server holds the archive, or with --endpoint, the files are sent to that se
 					english.Plural(total.Others, "record", "")), found.err())
 			}
 			err := c.with(ctx, store.Options{Create: true}, func(n *app.Node) error {
-				each := one(n.Crawl)
+				each := one(n.Crawl.Importer)
 				if asRows {
 					imports := each
 					each = func(o *wacz.Opened, file wacz.File) error {

@@ -70,11 +70,12 @@ func runImage(t *testing.T, dir string) {
 		}
 	}
 	// A container as Kubernetes makes it: a root that cannot be written, /data and /tmp that can, a user without
-	// rights. The network is its own, so that the port is free.
+	// rights, and /proc, which each container has (OCI Runtime Specification, "Default Filesystems"). The network is
+	// its own, so that the port is free.
 	const script = `ip link set lo up
 mount -t tmpfs -o mode=755 none "$1" && mkdir "$1/data" && chown 65532:65532 "$1/data" || exit 77
-mount --bind "$2" "$2" && mount -o remount,ro,bind "$2" || exit 77
-mount --bind "$1/data" "$2/data" && mount -t tmpfs -o mode=1777 none "$2/tmp" || exit 77
+mkdir -p "$2/proc" && mount --bind "$2" "$2" && mount -o remount,ro,bind "$2" || exit 77
+mount --bind /proc "$2/proc" && mount --bind "$1/data" "$2/data" && mount -t tmpfs -o mode=1777 none "$2/tmp" || exit 77
 inside="$2"; shift 2
 if touch "$inside/etc/x" 2>/dev/null; then echo 'the root can be written'; exit 1; fi
 env -i $ENVIRON "$(command -v chroot)" --userspec=65532:65532 "$inside" "$@" & pid=$!

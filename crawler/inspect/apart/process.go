@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,17 +67,6 @@ func (o Options) env() []string {
 		}
 	}
 	return append(env, o.Env...)
-}
-
-// memoryOf returns the limit in the variables of a child.
-func memoryOf(env []string) int64 {
-	for _, v := range env {
-		if s, ok := strings.CutPrefix(v, envMemory+"="); ok {
-			n, _ := strconv.ParseInt(s, 10, 64)
-			return n
-		}
-	}
-	return 0
 }
 
 // greet waits for the first frame of a child.

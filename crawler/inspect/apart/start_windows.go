@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -50,3 +52,14 @@ const overhead = 64 << 20
 
 // executable returns the file to start.
 func executable(f *os.File) string { return f.Name() }
+
+// memoryOf returns the limit in the variables of a child.
+func memoryOf(env []string) int64 {
+	for _, v := range env {
+		if s, ok := strings.CutPrefix(v, envMemory+"="); ok {
+			n, _ := strconv.ParseInt(s, 10, 64)
+			return n
+		}
+	}
+	return 0
+}

@@ -67,10 +67,9 @@ const maxRow = 64 << 20
 
 // rowWriter writes such a stream in parts.
 type rowWriter struct {
-	emit  func([]byte) error
-	b     []byte
-	sizes []byte
-	next  int // bytes of the next part at least
+	emit func([]byte) error
+	b    []byte
+	next int // bytes of the next part at least
 }
 
 const (
