@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"odarchive/cmd/internal/app"
-	"odarchive/cmd/internal/crawl"
 	"odarchive/cmd/internal/store"
 	"odarchive/crawler/exchange/cdxj"
 	"odarchive/crawler/exchange/wacz"
