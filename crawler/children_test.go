@@ -51,8 +51,8 @@ func (n *node) examineWith(p *examine.Pool) {
 	n.Pipeline.Archive.ExamineWith(p)
 }
 
-// bombDocument is a document of Word with one text of 400 MB, which its decoder holds in one piece. No count in the file
-// says so beforehand, so that it is the memory of the process that ends it.
+// bombDocument is a document of Word with one text of 400 MB, which its decoder holds in one piece. No count in the
+// file says so beforehand, so that it is the memory of the process that ends it.
 func bombDocument(t *testing.T) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -92,7 +92,8 @@ func TestAHostileFileCostsAChildAndHasASentence(t *testing.T) {
 	s.set("/good.csv", "a,b\n1,2\n")
 	n.add(t, s.URL+"/bomb.docx", s.URL+"/good.csv")
 	got := n.crawl(t, RunOptions{})
-	if r := got["/bomb.docx"]; r.Outcome != catalog.Archived || r.DetectedType != "application/vnd.openxmlformats-officedocument.wordprocessingml.document" {
+	if r := got["/bomb.docx"]; r.Outcome != catalog.Archived ||
+		r.DetectedType != "application/vnd.openxmlformats-officedocument.wordprocessingml.document" {
 		t.Errorf("the bomb: %+v", r)
 	}
 	if r := got["/good.csv"]; r.Outcome != catalog.Archived || r.DetectedType != "text/csv" {
