@@ -36,24 +36,19 @@ func bodyLimit(r *http.Request) int64 {
 // that cannot be read is the client's fault.
 func boundBodies(next http.Handler) http.Handler {
 	memory := access.NewBudget(heldBodies, heldBodies/4)
-	return problem.Handler(func(w http.ResponseWriter, r *http.Request) error {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body == nil || r.Body == http.NoBody {
 			next.ServeHTTP(w, r)
-			return nil
+			return
 		}
-		body := &boundBody{ReadCloser: r.Body, request: r, memory: memory}
+		body := &boundBody{ReadCloser: r.Body, request: r, answer: w.Header(), memory: memory}
 		if caller, _ := access.Of(r.Context()); !caller.Known() {
 			body.limit = bodyLimit(r)
-		}
-		if body.limit > 0 && r.ContentLength > body.limit {
-			w.Header().Set("Connection", "close") // or net/http would read the body before it answers
-			return &http.MaxBytesError{Limit: body.limit}
 		}
 		defer body.release()
 		r2 := *r
 		r2.Body = body
 		next.ServeHTTP(w, &r2)
-		return nil
 	})
 }
 
@@ -61,13 +56,20 @@ func boundBodies(next http.Handler) http.Handler {
 type boundBody struct {
 	io.ReadCloser
 	request *http.Request
+	answer  http.Header
 	limit   int64 // 0 for none
 	got     int64
 	memory  *access.Budget
 	held    int64 // of memory
 }
 
+// Read refuses a body that says that it is too long before any of it is read, and not sooner: a route that wants a
+// right says so first.
 func (b *boundBody) Read(p []byte) (int, error) {
+	if b.limit > 0 && b.request.ContentLength > b.limit {
+		b.answer.Set("Connection", "close") // or net/http would read the body before it answers
+		return 0, &http.MaxBytesError{Limit: b.limit}
+	}
 	n, err := b.ReadCloser.Read(p)
 	b.got += int64(n)
 	if b.limit > 0 && b.got > b.limit {

@@ -35,8 +35,8 @@ func TestOddRequestsGetCleanAnswers(t *testing.T) {
 		"POST /sparql HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n":                                       400,
 		"POST /sparql HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n":                              501,
 		"POST /sparql HTTP/1.1\r\nHost: a\r\nExpect: 200-ok\r\nContent-Length: 0\r\nConnection: close\r\n\r\n": 417,
-		// without a right, and without the body
-		"POST /post/resource HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 100000000\r\n\r\n": 413,
+		// refused without the body
+		"POST /post/resource HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 100000000\r\n\r\n": 401,
 		"GET / HTTP/1.1\r\nHost: a\r\nX: " + strings.Repeat("a", 2<<20) + "\r\n\r\n":                           431,
 		"GET /" + strings.Repeat("a", 2<<20) + end:                                                             431,
 		"GET / HTTP/1.1\r\nHost: a\r\n" + strings.Repeat("X: y\r\n", 300_000) + "\r\n":                         431,
