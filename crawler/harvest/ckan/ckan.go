@@ -147,7 +147,7 @@ func (c *client) packages(ctx context.Context, at *position) error {
 		*at = position{whole: at.whole, top: at.top}
 	}
 	if errors.Is(first, errEmpty) && c.counted > 0 {
-		return c.Out.Unknown("", countedOnly(c.counted, 0))
+		return c.Out.Unknown("", fmt.Sprintf("the portal says that it lists %d packages but returned 0", c.counted))
 	}
 	if errors.Is(first, errEmpty) {
 		return nil

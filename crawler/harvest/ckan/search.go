@@ -10,6 +10,7 @@ import (
 
 	"odarchive/crawler/harvest"
 	"odarchive/crawler/harvest/loose"
+	"odarchive/crawler/harvest/portalapi"
 )
 
 const (
@@ -116,25 +117,16 @@ func (c *client) search(ctx context.Context, at *position) error {
 	return fmt.Errorf("package_search has no end: %d packages so far", at.n)
 }
 
-// short reports that fewer packages came than the portal counts, unless it counts fewer by now.
+// short reports that fewer packages came than the portal counts.
 func (c *client) short(ctx context.Context, at position) error {
-	if at.n >= at.total {
-		return nil
-	}
-	now := at
-	now.since, now.start = at.base, 0
-	if p, err := c.requestPage(ctx, now, 1); err == nil && len(p.results) > 0 && !p.guessed {
-		at.total = min(at.total, p.count)
-	}
-	if at.n >= at.total {
-		return ctx.Err()
-	}
-	return c.Out.Unknown(harvest.Short(at.total-at.n), countedOnly(at.total, at.n))
-}
-
-// countedOnly says that a portal keeps packages back.
-func countedOnly(count, returned int) string {
-	return fmt.Sprintf("the portal says that it lists %d packages but returned %d", count, returned)
+	return portalapi.Fewer(ctx, c.Out, at.total, at.n, "packages", func() int {
+		at.since, at.start = at.base, 0
+		p, err := c.requestPage(ctx, at, 1)
+		if err != nil || len(p.results) == 0 || p.guessed {
+			return 0
+		}
+		return p.count
+	})
 }
 
 // requestPage requests one page.

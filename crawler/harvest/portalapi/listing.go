@@ -90,8 +90,15 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 			return fmt.Errorf("the list repeats itself after %d of %d entries", n, page.Total)
 		}
 		end := page.Next == "" || page.Next == at
-		if end && total > n+twice {
-			if err := l.short(ctx, total-twice, n); err != nil {
+		if end {
+			err := Fewer(ctx, l.Out, total-twice, n, "entries", func() int {
+				first, err := l.Fetch(ctx, "", 0)
+				if err != nil || len(first.Items) == 0 {
+					return 0
+				}
+				return first.Total
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -107,15 +114,19 @@ func (l ListingOf[Item]) Walk(ctx context.Context, m Mark) error {
 	return fmt.Errorf("the list has no end: %d entries so far", n)
 }
 
-// short reports that fewer entries came than the list says that it has, unless it says fewer by now.
-func (l ListingOf[Item]) short(ctx context.Context, total, n int) error {
-	if now, err := l.Fetch(ctx, "", 0); err == nil && len(now.Items) > 0 && now.Total > 0 {
-		total = min(total, now.Total)
+// Fewer reports to out if fewer entries came than a portal says that it lists, unless it says fewer by now: now asks
+// it, and returns 0 if it does not say. The entries are what, in the plural.
+func Fewer(ctx context.Context, out harvest.Sink, total, came int, what string, now func() int) error {
+	if total <= came {
+		return nil
 	}
-	if total <= n {
+	if n := now(); n > 0 {
+		total = min(total, n)
+	}
+	if total <= came {
 		return ctx.Err()
 	}
-	return l.Out.Unknown(harvest.Short(total-n), fmt.Sprintf("the portal says that it lists %d entries but returned %d", total, n))
+	return out.Unknown(harvest.Short(total-came), fmt.Sprintf("the portal says that it lists %d %s but returned %d", total, what, came))
 }
 
 func (l ListingOf[Item]) mark(m Mark, at string, n, total int) string {
