@@ -10,5 +10,5 @@ const (
 	ADMSSchemaAgency   = ADMSNS + "schemaAgency"
 )
 
-// StatusWithdrawn is a concept of the ADMS status list, which has another namespace.
+// ADMSStatusWithdrawn is a concept of the ADMS status list, which has another namespace.
 const ADMSStatusWithdrawn = "http://purl.org/adms/status/Withdrawn"

@@ -15,7 +15,7 @@ const (
 	GeoGMLLiteral     = GeoNS + "gmlLiteral"
 	GeoKMLLiteral     = GeoNS + "kmlLiteral"
 
-	// GeoJSONType is the datatype of GeoJSON in GeoDCAT-AP, and so of many catalogs.
+	// GeoGeoJSONType is the datatype of GeoJSON in GeoDCAT-AP, and so of many catalogs.
 	GeoGeoJSONType = "https://www.iana.org/assignments/media-types/application/vnd.geo+json"
 
 	GeoHasGeometry        = GeoNS + "hasGeometry"

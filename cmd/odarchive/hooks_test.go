@@ -21,8 +21,8 @@ import (
 	"odarchive/crawler/archive/events"
 )
 
-// The test kills crawls (SIGKILL) whose changes a hook is told of, and which fails now and then. In the end the hook
-// must have been told of every change, in order, and of none twice but those at a kill.
+// A hook is told of the changes of crawls. The test kills the crawls (SIGKILL), and the hook refuses some requests. In
+// the end the hook must have been told of each change, in order. Only changes at a kill may be told twice.
 func TestAHookOfCrawlsThatAreKilledIsToldOfEveryChange(t *testing.T) {
 	t.Parallel()
 	var state atomic.Int64

@@ -76,8 +76,8 @@ var licenses = []struct {
 	{Licence{"PSI", false}, "psi uk-psi"},
 }
 
-// fold folds a URL or words into one spelling: "https://creativecommons.org/licenses/by/4.0/" and "CC BY 4.0" become
-// "creativecommons-org-licenses-by-4-0" and "cc-by-4-0".
+// foldLicence folds a URL or words into one spelling: "https://creativecommons.org/licenses/by/4.0/" and "CC BY 4.0"
+// become "creativecommons-org-licenses-by-4-0" and "cc-by-4-0".
 func foldLicence(s string) string {
 	s = strings.ToLower(strings.TrimSpace(s))
 	for _, scheme := range []string{"https://", "http://", "urn:"} {
@@ -103,7 +103,7 @@ func foldLicence(s string) string {
 	return b.String()
 }
 
-// Of returns the licence of a declaration: a URL, an identifier, or a name. ok is false if it is unknown.
+// LicenceOf returns the licence of a declaration: a URL, an identifier, or a name. ok is false if it is unknown.
 func LicenceOf(s string) (l Licence, ok bool) {
 	folded := foldLicence(s)
 	best, longest := Licence{}, 0

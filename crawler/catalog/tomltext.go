@@ -16,7 +16,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Text is a document in TOML, or "" where lines cannot be said, as for what was not written in TOML.
+// TOMLText is a document in TOML, or "" where lines cannot be said, as for what was not written in TOML.
 type TOMLText string
 
 // Decode fills what into points to. A setting that has no place there is an error.

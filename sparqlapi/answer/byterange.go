@@ -3,7 +3,7 @@
 //
 // It answers so for a few ranges that do not overlap. For other requests with several ranges it sends the whole
 // content, which is always a valid answer (§14.2): many small ranges, or the same bytes repeatedly, must not cost more
-// than a download. Content is read only during Serve.
+// than a download. Content is read only during ServeRanges.
 
 package answer
 
@@ -19,13 +19,13 @@ import (
 	"time"
 )
 
-// Max is the maximum number of ranges that are answered separately.
+// MaxRanges is the maximum number of ranges that are answered separately.
 const MaxRanges = 16
 
 // part is the range of bytes from start up to, but not including, end.
 type part struct{ start, end int64 }
 
-// Serve answers a GET or HEAD request: conditions, one range, several ranges, or the whole. The caller sets
+// ServeRanges answers a GET or HEAD request: conditions, one range, several ranges, or the whole. The caller sets
 // Content-Type, and ETag if it has one. modified may be zero. If reading content fails, the answer ends early without
 // an error, so the caller must watch content for that.
 func ServeRanges(w http.ResponseWriter, r *http.Request, modified time.Time, content io.ReadSeeker) {
@@ -197,7 +197,7 @@ func (s *several) ReadFrom(io.Reader) (n int64, err error) {
 // Unwrap supports http.ResponseController.
 func (s *several) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// Seeker implements io.Seeker for content that is made while it is read: it keeps the position.
+// RangeSeeker implements io.Seeker for content that is made while it is read: it keeps the position.
 type RangeSeeker struct{ Size, Pos int64 }
 
 // Seek implements io.Seeker.

@@ -38,7 +38,7 @@ type Log interface {
 	Changes(ctx context.Context, since uint64, f func(triplestore.Commit) error) (last uint64, err error)
 }
 
-// Options configure a Handler.
+// LogOptions configure a Handler.
 type LogOptions struct {
 	Log  Log
 	ID   string       // of the log
@@ -54,13 +54,13 @@ const (
 	enough     = 1 << 20                // bytes; a longer response ends after its current commit
 )
 
-// Handler answers requests. Use New.
+// LogHandler answers requests. Use New.
 type LogHandler struct {
 	o       LogOptions
 	waiting chan struct{}
 }
 
-// New returns a Handler.
+// NewLog returns a Handler.
 func NewLog(o LogOptions) *LogHandler {
 	return &LogHandler{o: o, waiting: make(chan struct{}, maxWaiting)}
 }
@@ -145,7 +145,7 @@ func (h *LogHandler) await(ctx context.Context, after uint64, wait time.Duration
 	}
 }
 
-// errEnough ends the reading of the log.
+// errLogEnough ends the reading of the log.
 var errLogEnough = errors.New("enough for one answer")
 
 // send answers with the commits after a position. Since a field must name the last one, the response is buffered until

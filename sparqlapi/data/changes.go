@@ -24,7 +24,7 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// Archive is what the handlers read.
+// ChangesArchive is what the handlers read.
 type ChangesArchive interface {
 	Version(ctx context.Context, idOrIRI string) (catalog.Version, error)
 	VersionID(name string) (id string, ok bool) // whether a name means a version by its id or IRI
@@ -33,7 +33,7 @@ type ChangesArchive interface {
 	ChangeStats(ctx context.Context, limit int) (tallies.ChangeStats, error)
 }
 
-// API has the handlers.
+// ChangesAPI has the handlers.
 type ChangesAPI struct {
 	Archive ChangesArchive
 	// Page answers with a page of the difference between the versions whose ids are the parameters from and to. If it
@@ -41,7 +41,7 @@ type ChangesAPI struct {
 	Page func(w http.ResponseWriter, r *http.Request) error
 }
 
-// MaxList bounds the changes that an answer lists. Its counts are complete.
+// MaxChanges bounds the changes that an answer lists. Its counts are complete.
 const MaxChanges = 10_000
 
 var offers = []conneg.Offer{{MediaType: "application/json", Name: "json"}, {MediaType: "text/plain", Name: "text"},
@@ -100,17 +100,17 @@ func (a *ChangesAPI) Diff(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// MaxOffset bounds the changes of a kind that can be left out of an answer.
+// MaxChangesOffset bounds the changes of a kind that can be left out of an answer.
 const MaxChangesOffset = 1_000_000
 
-// Offset returns the parameter offset of a request: how many rows of each kind of change are left out, those of earlier
-// pages.
+// ChangesOffset returns the parameter offset of a request: how many rows of each kind of change are left out, those of
+// earlier pages.
 func ChangesOffset(r *http.Request) (int, error) {
 	return target.Int(r.URL.Query(), "offset", 0, 0, MaxChangesOffset)
 }
 
-// Key returns the parameters key of a request: the columns that identify a row. If there are none, the columns are
-// searched for.
+// ChangesKey returns the parameters key of a request: the columns that identify a row. If there are none, the columns
+// are searched for.
 func ChangesKey(r *http.Request) []string {
 	return slices.DeleteFunc(r.URL.Query()["key"], func(name string) bool { return name == "" })
 }

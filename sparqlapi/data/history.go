@@ -81,7 +81,7 @@ type History struct {
 	Next int `json:"next,omitempty"`
 }
 
-// State is what a version has of a row.
+// RowsState is what a version has of a row.
 type RowsState string
 
 // The states.

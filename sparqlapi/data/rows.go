@@ -26,7 +26,8 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// Archive is what the package reads. An unknown version is an error that the program's problem table answers with 404.
+// RowsArchive is what the package reads. An unknown version is an error that the program's problem table answers with
+// 404.
 type RowsArchive interface {
 	Version(ctx context.Context, id string) (catalog.Version, error)
 	Tables(ctx context.Context, v catalog.Version) ([]archive.Table, *inspect.Inside, error)
@@ -35,7 +36,7 @@ type RowsArchive interface {
 
 var _ RowsArchive = (*archive.Archive)(nil)
 
-// API reads rows. Use New.
+// RowsAPI reads rows. Use New.
 type RowsAPI struct {
 	archive RowsArchive
 	places  *access.Gate // for pages
@@ -54,14 +55,14 @@ const (
 	maxNamed   = 100              // tables that an answer names
 )
 
-// New returns an API that reads a few tables at a time.
+// NewRows returns an API that reads a few tables at a time.
 func NewRows(a RowsArchive) *RowsAPI {
 	return &RowsAPI{archive: a,
 		places: access.NewGate(access.Limits{Places: 4, PerClient: 2, Queue: 64, PerQueue: 8, Wait: 10 * time.Second}),
 		files:  access.NewGate(access.Limits{Places: 6, PerClient: 2, Queue: 64, PerQueue: 8, Wait: 10 * time.Second})}
 }
 
-// Request is a request for rows.
+// RowsRequest is a request for rows.
 type RowsRequest struct {
 	Version string   // its id
 	Table   string   // name of a sheet, path of a member, or number of a table; "" for the first
@@ -74,7 +75,7 @@ type RowsRequest struct {
 	Bytes   int      // maximum bytes of the page's cells; 0 means 16 MiB
 }
 
-// Answer is a page of rows. Its JSON names are part of the API.
+// RowsAnswer is a page of rows. Its JSON names are part of the API.
 type RowsAnswer struct {
 	Table   string   `json:"table"`            // name of the table, "" if it has none
 	Tables  []string `json:"tables,omitempty"` // names of all tables, if there are several

@@ -17,12 +17,12 @@ import (
 	"odarchive/vocab"
 )
 
-// Archive finds files. An error about the text of a search is a *catalog.QuestionError.
+// SearchArchive finds files. An error about the text of a search is a *catalog.QuestionError.
 type SearchArchive interface {
 	Search(ctx context.Context, s catalog.Search) (catalog.Found, error)
 }
 
-// API has the handler.
+// SearchAPI has the handler.
 type SearchAPI struct {
 	Archive SearchArchive
 	Mint    ns.Mint
@@ -31,7 +31,7 @@ type SearchAPI struct {
 
 const maxLimit = 100
 
-// Answer is what a search finds. JSON names are stable.
+// SearchAnswer is what a search finds. JSON names are stable.
 type SearchAnswer struct {
 	Total     int               `json:"total"`
 	Facets    map[string][]line `json:"facets,omitempty"`

@@ -18,7 +18,7 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// Archive has the records of what is cited. An unknown thing is an error that wraps archive.ErrNotFound.
+// CitationArchive has the records of what is cited. An unknown thing is an error that wraps archive.ErrNotFound.
 type CitationArchive interface {
 	Version(ctx context.Context, id string) (catalog.Version, error)
 	Latest(ctx context.Context, url string) (catalog.Version, error)

@@ -28,13 +28,13 @@ import (
 	"odarchive/triplestore/rdfio/iri"
 )
 
-// Archive is what the handlers read.
+// FeedsArchive is what the handlers read.
 type FeedsArchive interface {
 	Events(ctx context.Context, q catalog.EventQuery) (catalog.Events, error)
 	Event(ctx context.Context, seq uint64) (catalog.Event, error)
 }
 
-// API has the handlers. Archive and Mint are required.
+// FeedsAPI has the handlers. Archive and Mint are required.
 type FeedsAPI struct {
 	Archive FeedsArchive
 	Mint    ns.Mint

@@ -31,7 +31,7 @@ func formats() []format {
 	}
 }
 
-// Names returns the names of the formats.
+// CitationNames returns the names of the formats.
 func CitationNames() (names []string) {
 	for _, f := range formats() {
 		names = append(names, f.name)

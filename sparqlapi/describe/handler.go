@@ -10,7 +10,7 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// API serves citations at the addresses of what they cite.
+// CitationAPI serves citations at the addresses of what they cite.
 type CitationAPI struct{ *Collector }
 
 // linksetFormat is the name of the set of links (RFC 9264), which is negotiated as citations are.

@@ -35,7 +35,7 @@ import (
 	"odarchive/vocab"
 )
 
-// Archive is what the handlers read.
+// StreamArchive is what the handlers read.
 type StreamArchive interface {
 	// EventCount returns the number of events.
 	EventCount() (uint64, error)
@@ -46,7 +46,7 @@ type StreamArchive interface {
 	EventBounds(level int, n uint64) (first, last time.Time, ok bool, err error)
 }
 
-// API has the handlers.
+// StreamAPI has the handlers.
 type StreamAPI struct {
 	Archive StreamArchive
 	Mint    ns.Mint
@@ -156,7 +156,7 @@ func (a *StreamAPI) relate(p *streamPage, from term.Key, level int, n uint64) er
 	return nil
 }
 
-// page collects the statements of a document.
+// streamPage collects the statements of a document.
 type streamPage struct {
 	quads     []term.Quad
 	subject   term.Key // of the statements that add adds
@@ -222,7 +222,7 @@ func syntaxes() []rdfio.Syntax {
 	return []rdfio.Syntax{rdfio.Turtle(), rdfio.TriG(), rdfio.JSONLD(), rdfio.NTriples(), rdfio.NQuads()}
 }
 
-// choose returns the syntax that a request asks for.
+// chooseStream returns the syntax that a request asks for.
 func chooseStream(r *http.Request) (rdfio.Syntax, error) {
 	if name := r.URL.Query().Get("format"); name != "" {
 		s, ok := rdfio.ByName(name)

@@ -20,7 +20,7 @@ import (
 // View runs f over one state of the archive's triples, which does not change meanwhile.
 type View func(ctx context.Context, f func(term.Dataset) error) error
 
-// Archive is what the catalog and the VoID document read.
+// LinkedArchive is what the catalog and the VoID document read.
 type LinkedArchive interface {
 	Stats(ctx context.Context) (catalog.Stats, error)
 	// Archived calls f with each resource that has a version, in the order of ids, after the given id, until f returns
@@ -35,7 +35,7 @@ type Page func(w http.ResponseWriter, r *http.Request, iri string) error
 // DocumentPage answers with a page of statements.
 type DocumentPage func(w http.ResponseWriter, r *http.Request, title string, quads []term.Quad) error
 
-// Options of New. View, Archive and Mint are required.
+// LinkedOptions of New. View, Archive and Mint are required.
 type LinkedOptions struct {
 	View      View
 	Archive   LinkedArchive
@@ -50,7 +50,7 @@ type LinkedOptions struct {
 // LinkedData has the handlers; package sparqlapi routes requests to them.
 type LinkedData struct{ o LinkedOptions }
 
-// New returns the handlers.
+// NewLinkedData returns the handlers.
 func NewLinkedData(o LinkedOptions) *LinkedData {
 	if o.Title == "" {
 		o.Title = "Open Data Archive"

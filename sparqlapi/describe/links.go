@@ -8,7 +8,7 @@ import (
 	"odarchive/crawler/catalog"
 )
 
-// Link is a typed link of a work, as signposting has it (https://signposting.org/FAIR/).
+// CitationLink is a typed link of a work, as signposting has it (https://signposting.org/FAIR/).
 type CitationLink struct {
 	Rel, Href, Type, Profile string
 }

@@ -18,7 +18,7 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// API serves dumps.
+// DumpsAPI serves dumps.
 type DumpsAPI struct {
 	// Open opens a dump by its name; the caller closes the file. The error wraps catalog.ErrNoDump for an unknown name.
 	Open func(name string) (disk.File, catalog.Dump, error)

@@ -1,15 +1,15 @@
 // Serves many versions as one zip whose length, ETag and ranges are known before its first byte.
 //
 // A zip's entries are the stored deflate segments of the versions, one after another: nothing is compressed, and
-// nothing but the list of entries is held in memory. New plans the zip, Plan.Serve answers a request for it (Range,
-// If-Range, HEAD), and Plan.WriteTo writes it to a file. The first entries, manifest.json,
+// nothing but the list of entries is held in memory. NewBundle plans the zip, Plan.Serve answers a request for it
+// (Range, If-Range, HEAD), and Plan.WriteTo writes it to a file. The first entries, manifest.json,
 // metadata.ttl and ro-crate-metadata.json, describe the others. The same entries make the same bytes, so a download can
 // be resumed at any later time. Files whose bytes are not available are left out, and both documents name them with the
 // reason.
 //
 // WARC and WACZ (warc.go, wacz.go) are planned and served in the same way.
 //
-// Collect finds the versions that the rows of a query name, and Handler has the routes.
+// Collect finds the versions that the rows of a query name, and BundleHandler has the routes.
 
 package files
 
@@ -59,7 +59,7 @@ type Meta struct {
 	Base  string // IRI of the archive, below which the IRIs of versions are minted
 }
 
-// Contents is the content store.
+// BundleContents is the content store.
 type BundleContents interface {
 	// Deflated opens the segments of a file in one layout.
 	Deflated(sha [32]byte, layout uint64) (*content.Deflated, error)

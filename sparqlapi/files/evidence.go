@@ -23,14 +23,14 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// Archive proves versions. The error is transparency.ErrNotLogged if no checkpoint has the version yet.
+// EvidenceArchive proves versions. The error is transparency.ErrNotLogged if no checkpoint has the version yet.
 type EvidenceArchive interface {
 	Prove(versionID string, checkpoint []byte, keys []string) (transparency.Proof, error)
 }
 
 var _ EvidenceArchive = (*archive.Archive)(nil)
 
-// API serves the log.
+// EvidenceAPI serves the log.
 type EvidenceAPI struct {
 	Archive EvidenceArchive
 	Files   transparency.Files

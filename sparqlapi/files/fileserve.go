@@ -3,7 +3,7 @@
 //
 // The bytes come from strangers: answers have a policy under which nothing in them runs (sandbox), must not be sniffed,
 // and have the media type that the archive detected, not the one the server sent. The ETag of a version is its SHA-256.
-// A version never changes, so it may be cached forever. Handler.Links adds Memento headers.
+// A version never changes, so it may be cached forever. FileHandler.Links adds Memento headers.
 //
 // Packages linkeddata and ui serve descriptions and pages of versions.
 
@@ -30,7 +30,7 @@ import (
 	"odarchive/triplestore/bucket"
 )
 
-// Archive finds versions. An unknown one is an error that wraps archive.ErrNotFound.
+// FileArchive finds versions. An unknown one is an error that wraps archive.ErrNotFound.
 type FileArchive interface {
 	// Version returns the version with an id, "{ID}_{N}".
 	Version(ctx context.Context, id string) (catalog.Version, error)
@@ -40,7 +40,7 @@ type FileArchive interface {
 
 var _ FileArchive = (*archive.Archive)(nil)
 
-// Contents is the content store.
+// FileContents is the content store.
 type FileContents interface {
 	Open(sha [32]byte) (*content.Reader, error)
 	Deflated(sha [32]byte, layout uint64) (*content.Deflated, error)
@@ -48,7 +48,7 @@ type FileContents interface {
 
 var _ FileContents = (*content.Store)(nil)
 
-// Handler serves the bytes of versions.
+// FileHandler serves the bytes of versions.
 type FileHandler struct {
 	Archive  FileArchive
 	Contents FileContents
@@ -125,7 +125,7 @@ func (h *FileHandler) headers(w http.ResponseWriter, r *http.Request, v catalog.
 	return h.Links(r.Context(), d, v)
 }
 
-// safe sets the headers that state the type of a stranger's bytes and keep them from running.
+// safeName sets the headers that state the type of a stranger's bytes and keep them from running.
 func safeName(d http.Header, v catalog.Version) {
 	d.Set("Content-Type", mediaType(v))
 	d.Set("Content-Disposition", disposition(v))

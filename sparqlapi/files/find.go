@@ -21,7 +21,7 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// Archive finds versions and the files inside them. Its methods may be called concurrently.
+// BundleArchive finds versions and the files inside them. Its methods may be called concurrently.
 type BundleArchive interface {
 	// Find returns for each wanted version what is stored of it, with an empty ID if nothing is.
 	Find(ctx context.Context, wanted []archive.Wanted) ([]archive.Stored, error)

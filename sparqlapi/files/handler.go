@@ -25,7 +25,7 @@ type Querier interface {
 	Select(ctx context.Context, query string, f func(Rows) error) error
 }
 
-// Handler has the routes that answer with a zip.
+// BundleHandler has the routes that answer with a zip.
 type BundleHandler struct {
 	Archive  BundleArchive
 	Contents Blocks

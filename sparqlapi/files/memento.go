@@ -21,7 +21,7 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// Archive lists versions.
+// MementoArchive lists versions.
 type MementoArchive interface {
 	// Versions returns the versions of a resource URL, oldest first. An unknown URL is an error that wraps
 	// archive.ErrNotFound.
@@ -124,8 +124,8 @@ func parseTime(s string) (time.Time, error) {
 	return t.UTC(), err
 }
 
-// At returns the index of the version that was current at a time: the last one that is not later, or the first one if
-// all are later. It compares whole seconds, as HTTP does. The list must be in order of time.
+// MementoAt returns the index of the version that was current at a time: the last one that is not later, or the first
+// one if all are later. It compares whole seconds, as HTTP does. The list must be in order of time.
 func MementoAt(list []catalog.Version, t time.Time) int {
 	after := sort.Search(len(list), func(i int) bool { return list[i].At.Truncate(time.Second).After(t) })
 	return max(after-1, 0)

@@ -33,7 +33,7 @@ func (a fakeArchive) Versions(_ context.Context, url string) ([]catalog.Version,
 
 var start = time.Date(2026, 11, 1, 12, 0, 0, 500e6, time.UTC)
 
-// world has one resource with n versions, a day apart.
+// mementoWorld has one resource with n versions, a day apart.
 func mementoWorld(url string, n int) (*Memento, fakeArchive) {
 	a := fakeArchive{}
 	for i := range n {

@@ -36,8 +36,8 @@ type Plan struct {
 
 var documents = [...]document{manifest, metadata, crate}
 
-// New plans a zip of the entries. It takes ownership of the slice, drops repeated entries, and gives the others safe
-// and unique names. Without entries it returns ErrEmpty; if all are left out, a problem of status 422.
+// NewBundle plans a zip of the entries. It takes ownership of the slice, drops repeated entries, and gives the others
+// safe and unique names. Without entries it returns ErrEmpty; if all are left out, a problem of status 422.
 func NewBundle(entries []Entry, meta Meta) (*Plan, error) {
 	p := &Plan{meta: meta, mint: ns.Mint{Base: meta.Base}}
 	p.versions = p.mint.Version("")

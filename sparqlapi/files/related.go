@@ -21,14 +21,15 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// Archive is what the handler reads. An unknown thing is an error that the program's problem table answers with 404.
+// RelatedArchive is what the handler reads. An unknown thing is an error that the program's problem table answers with
+// 404.
 type RelatedArchive interface {
 	Version(ctx context.Context, id string) (catalog.Version, error)
 	Latest(ctx context.Context, urlOrID string) (catalog.Version, error)
 	Joins(ctx context.Context, versionID string) ([]joins.Match, error)
 }
 
-// API has the handler.
+// RelatedAPI has the handler.
 type RelatedAPI struct {
 	Archive RelatedArchive
 	Mint    ns.Mint

@@ -26,7 +26,7 @@ import (
 	"odarchive/sparqlapi/problem"
 )
 
-// Source describes versions, and remembers the digests of their WARC records.
+// BundleSource describes versions, and remembers the digests of their WARC records.
 type BundleSource interface {
 	// Fetched returns a version with the visit that stored it.
 	Fetched(id string) (archive.Fetched, error)

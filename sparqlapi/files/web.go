@@ -11,7 +11,7 @@ import (
 	"odarchive/sparqlapi/target"
 )
 
-// Timestamp is the layout of times in the addresses of web archives, in UTC.
+// MementoTimestamp is the layout of times in the addresses of web archives, in UTC.
 const MementoTimestamp = "20060102150405"
 
 // stamped is the part of such an address before the URL: up to 14 digits, and a modifier of two letters. Players ask

@@ -23,7 +23,7 @@ type Act struct {
 
 type actKey struct{}
 
-// With returns the request with an Act in its context, for Begin. line says who sends what. The caller must call End
+// WithAct returns the request with an Act in its context, for Begin. line says who sends what. The caller must call End
 // when the request has been answered. A nil Log records nothing.
 func WithAct(l *AuditLog, r *http.Request, line AuditLine) (*http.Request, *Act) {
 	if l == nil {
@@ -38,9 +38,9 @@ func WithAct(l *AuditLog, r *http.Request, line AuditLine) (*http.Request, *Act)
 	return r, a
 }
 
-// Begin records durably that a request is about to change something. who, if not "", replaces the name in its line. If
-// that fails, the error is the answer, and nothing may be changed. Begin does nothing when it is called again, and for
-// requests without an Act.
+// BeginAct records durably that a request is about to change something. who, if not "", replaces the name in its line.
+// If that fails, the error is the answer, and nothing may be changed. Begin does nothing when it is called again, and
+// for requests without an Act.
 func BeginAct(ctx context.Context, who string) error {
 	a, ok := ctx.Value(actKey{}).(*Act)
 	if !ok || a.begun {
@@ -93,7 +93,7 @@ func isOrder(r *http.Request) bool {
 	return err == nil && (t == "application/json" || t == "application/sparql-update" || t == "application/x-www-form-urlencoded")
 }
 
-// maxBody is how many bytes of a body are recorded.
+// auditMaxBody is how many bytes of a body are recorded.
 const auditMaxBody = 500
 
 // beginning remembers the first bytes of a body that is read.

@@ -10,7 +10,7 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// API holds the handlers about a log. The router checks the right.
+// AuditAPI holds the handlers about a log. The router checks the right.
 type AuditAPI struct {
 	Dir string // of the log
 }

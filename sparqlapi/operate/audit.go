@@ -1,6 +1,6 @@
 // Records who changed the archive over HTTP: when, what, from where, and how it ended.
 //
-// A Log is a folder of files with a line of JSON for each entry (FORMAT.md). A request has an entry before it may
+// An AuditLog is a folder of files with a line of JSON for each entry (FORMAT.md). A request has an entry before it may
 // change anything, which is durable, and a second one with its outcome. Each line has the digest of the line before it,
 // so that a line cannot be changed or removed later without changing all that follow. Whoever may write the files can
 // still do that, or cut off the end: what is to hold against them must note the latest digest elsewhere (Head).
@@ -27,7 +27,7 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Line is a line of the log: the beginning of a request, its end, or a note.
+// AuditLine is a line of the log: the beginning of a request, its end, or a note.
 type AuditLine struct {
 	N       uint64    `json:"n"`
 	At      time.Time `json:"at"`
@@ -44,7 +44,7 @@ type AuditLine struct {
 	Prev    string    `json:"prev"` // SHA-256 of the line before, in hexadecimal digits
 }
 
-// Options of Open. Zero values are defaults.
+// AuditOptions of Open. Zero values are defaults.
 type AuditOptions struct {
 	FS       disk.FS
 	MaxFile  int64            // bytes after which a new file begins; 16 MiB
@@ -58,7 +58,7 @@ const (
 	maxText = 2000      // bytes of each text in a line
 )
 
-// Log is an opened log. Methods may be called concurrently. Close it.
+// AuditLog is an opened log. Methods may be called concurrently. Close it.
 type AuditLog struct {
 	dir  string
 	opts AuditOptions
@@ -75,7 +75,7 @@ type AuditLog struct {
 	synced  uint64     // last line that is durable; guarded by syncing
 }
 
-// Open opens the log in a folder, which it makes if it does not exist. A line that a crash cut off is removed.
+// OpenAudit opens the log in a folder, which it makes if it does not exist. A line that a crash cut off is removed.
 func OpenAudit(dir string, o AuditOptions) (*AuditLog, error) {
 	if o.FS == nil {
 		o.FS = disk.OS{}

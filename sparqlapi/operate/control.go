@@ -51,7 +51,7 @@ type Progress interface {
 	Series(from, to time.Time, step time.Duration) ([]series.Slot, error)
 }
 
-// API holds the handlers.
+// ControlAPI holds the handlers.
 type ControlAPI struct {
 	Crawl         Crawl
 	Progress      Progress

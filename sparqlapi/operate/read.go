@@ -12,13 +12,13 @@ import (
 	"odarchive/triplestore/disk"
 )
 
-// Entry is a request that was allowed to change something.
+// AuditEntry is a request that was allowed to change something.
 type AuditEntry struct {
 	AuditLine
 	Ended bool `json:"ended"` // false: it is in progress, or the server ended during it
 }
 
-// Report is the result of Verify.
+// AuditReport is the result of Verify.
 type AuditReport struct {
 	Lines  int      `json:"lines"`
 	Head   string   `json:"head"`   // digest of the last line
@@ -27,7 +27,7 @@ type AuditReport struct {
 
 const maxFaults = 100
 
-// each calls f with the lines of all files in a folder, oldest first. name says where a line is.
+// eachEntry calls f with the lines of all files in a folder, oldest first. name says where a line is.
 func eachEntry(fsys disk.FS, dir string, f func(name, text string) error) error {
 	all, err := numbers(fsys, dir)
 	if err != nil {
@@ -56,7 +56,7 @@ func eachEntry(fsys disk.FS, dir string, f func(name, text string) error) error 
 	return nil
 }
 
-// Last returns the latest requests in a folder, newest first, at most limit; if before > 0, those whose line has a
+// LastAct returns the latest requests in a folder, newest first, at most limit; if before > 0, those whose line has a
 // smaller number.
 func LastAct(fsys disk.FS, dir string, limit int, before uint64) ([]AuditEntry, error) {
 	var list []AuditEntry
@@ -93,7 +93,7 @@ func LastAct(fsys disk.FS, dir string, limit int, before uint64) ([]AuditEntry, 
 	return list[:min(len(list), limit)], err
 }
 
-// Verify checks the chain of digests of all files in a folder.
+// VerifyAudit checks the chain of digests of all files in a folder.
 func VerifyAudit(fsys disk.FS, dir string) (AuditReport, error) {
 	r := AuditReport{Faults: []string{}}
 	var n uint64

@@ -11,7 +11,7 @@
 //	D s p o g .          removes a quad or triple
 //	TC .                 commits the transaction
 //
-// A Reader also accepts TA, which aborts a transaction, and ignores PA and PD, which declare prefixes.
+// A PatchReader also accepts TA, which aborts a transaction, and ignores PA and PD, which declare prefixes.
 
 package rdfio
 
@@ -26,10 +26,10 @@ import (
 	"odarchive/triplestore/term"
 )
 
-// MediaType is the media type of RDF Patch.
+// PatchMediaType is the media type of RDF Patch.
 const PatchMediaType = "application/rdf-patch"
 
-// Kind is the kind of a row.
+// PatchKind is the kind of a row.
 type PatchKind byte
 
 // Kinds of rows.
@@ -42,21 +42,22 @@ const (
 	PatchAbort
 )
 
-// Row is one row of a patch.
+// PatchRow is one row of a patch.
 type PatchRow struct {
 	Kind       PatchKind
 	Quad       term.Quad // of Add and Delete
 	Name, Text string    // of Header: the second word, and the rest without the full stop
 }
 
-// Writer writes patches. It buffers its output; call Flush at the end. After an error, all methods return an error.
+// PatchWriter writes patches. It buffers its output; call Flush at the end. After an error, all methods return an
+// error.
 type PatchWriter struct {
 	out   *bufio.Writer
 	quads *Writer
 	line  bytes.Buffer
 }
 
-// NewWriter returns a Writer to w.
+// NewPatchWriter returns a Writer to w.
 func NewPatchWriter(w io.Writer) *PatchWriter {
 	p := &PatchWriter{out: bufio.NewWriterSize(w, 64<<10)}
 	p.quads = NewWriter(&p.line, NQuads(), nil)
@@ -108,7 +109,7 @@ func (w *PatchWriter) Flush() error { return w.out.Flush() }
 // maxLine is the maximum length of a row that is not a quad, in bytes.
 const maxLine = 64 << 10
 
-// Reader reads the rows of patches. It is safe for untrusted input: the length of a row has the same limit as a
+// PatchReader reads the rows of patches. It is safe for untrusted input: the length of a row has the same limit as a
 // statement of N-Quads. It is not safe for concurrent use.
 type PatchReader struct {
 	in    *splitter
@@ -117,7 +118,7 @@ type PatchReader struct {
 	err   error
 }
 
-// NewReader returns a Reader.
+// NewPatchReader returns a Reader.
 func NewPatchReader(r io.Reader) *PatchReader {
 	s := &splitter{in: bufio.NewReaderSize(r, 64<<10), start: true}
 	return &PatchReader{in: s, quads: NewReader(s, NQuads(), Options{RDF12: true, LongTags: true})}

@@ -20,8 +20,8 @@ import (
 	"odarchive/vocab"
 )
 
-// randomGeometry returns a literal near one of a few places, or at the edges of the world, in several reference
-// systems, and sometimes one that is none.
+// randomGeometry returns a geometry near one of a few places or at the edges of the world, in one of several reference
+// systems. Some of the literals are not geometries.
 func randomGeometry(r *rand.Rand) term.Key {
 	x, y := float64(r.IntN(4))*5+r.NormFloat64(), 45+float64(r.IntN(3))+r.NormFloat64()
 	switch r.IntN(10) {

@@ -36,10 +36,10 @@ const (
 	tempSuffix = ".new"     // of files that are not complete
 )
 
-// ErrHeld is the error of Make while what was withdrawn is being removed.
+// ErrDumpHeld is the error of Make while what was withdrawn is being removed.
 var ErrDumpHeld = errors.New("dumps: withdrawn bytes are being removed")
 
-// Options of New. FS and Room must not be nil.
+// DumpOptions of New. FS and Room must not be nil.
 type DumpOptions struct {
 	Path string // directory; made by the first dump
 	FS   disk.FS
@@ -48,7 +48,7 @@ type DumpOptions struct {
 	Room func(bytes int64) error
 }
 
-// Dir is a directory of dumps. Its methods may be called concurrently. Only one process may make or remove dumps.
+// DumpDir is a directory of dumps. Its methods may be called concurrently. Only one process may make or remove dumps.
 type DumpDir struct {
 	o      DumpOptions
 	fixity disk.Fixity   // of the dumps
@@ -65,7 +65,7 @@ type run struct {
 	done   chan struct{} // closed when it writes no more
 }
 
-// New returns the dumps in a directory. It neither reads nor writes.
+// NewDumps returns the dumps in a directory. It neither reads nor writes.
 func NewDumps(o DumpOptions) *DumpDir {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

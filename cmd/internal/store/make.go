@@ -21,7 +21,7 @@ import (
 // leaves.
 const lookEvery = time.Second
 
-// Put makes the dump of one kind from what write writes.
+// PutDump makes the dump of one kind from what write writes.
 type PutDump func(kind string, write func(io.Writer) error) error
 
 // Make makes dumps, which replace those before once all are complete: keep dumps of each of the kinds stay. all takes a

@@ -17,7 +17,7 @@ import (
 	"odarchive/vocab"
 )
 
-// Reader returns the triples about the records of one file, in the order of the file. It skips damaged records.
+// RowReader returns the triples about the records of one file, in the order of the file. It skips damaged records.
 type RowReader struct {
 	graph   string // IRI of the file, which is also the graph's
 	in      *warc.Reader
@@ -32,9 +32,9 @@ type RowReader struct {
 // maxValue is the maximum length of a text in bytes. Longer texts are left out.
 const maxValue = 2 << 10
 
-// New returns a Reader of triples in the graph with the IRI graph, which also identifies the file. The IRI of a record
-// is GRAPH#OFFSET, or GRAPH#OFFSET.N for record N of a gzip member with several records, counted from 0, except for the
-// first one. fault is called for each fault of the file.
+// NewRowReader returns a Reader of triples in the graph with the IRI graph, which also identifies the file. The IRI of
+// a record is GRAPH#OFFSET, or GRAPH#OFFSET.N for record N of a gzip member with several records, counted from 0,
+// except for the first one. fault is called for each fault of the file.
 func NewRowReader(r io.Reader, graph string, fault func(warc.Fault)) *RowReader {
 	return &RowReader{graph: graph, in: warc.NewReader(r, warc.Limits{}), fault: fault}
 }

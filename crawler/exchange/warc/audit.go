@@ -17,7 +17,7 @@ import (
 	"strings"
 )
 
-// Result has the counts of a check.
+// AuditResult has the counts of a check.
 type AuditResult struct {
 	Records int
 	Digests int // digests compared

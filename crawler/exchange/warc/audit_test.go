@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// record returns a record of version 1.1 with the fields that every record has, others, and a block.
+// auditRecord returns a record of version 1.1 with the fields that every record has, others, and a block.
 func auditRecord(id int, block string, fields ...string) string {
 	return fmt.Sprintf(
 		"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:%d>\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nContent-Type: "+

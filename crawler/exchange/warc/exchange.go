@@ -26,8 +26,8 @@ const (
 	maxEarlier   = 24 * time.Hour
 )
 
-// Fields returns the WARC fields that describe an exchange, nil if e is nil. url is the address of the last request,
-// where redirects ended.
+// HeaderFields returns the WARC fields that describe an exchange, nil if e is nil. url is the address of the last
+// request, where redirects ended.
 func HeaderFields(e *catalog.Exchange, url string) Header {
 	if e == nil {
 		return nil
@@ -67,9 +67,9 @@ func HeaderFields(e *catalog.Exchange, url string) Header {
 	return h
 }
 
-// Exchange returns the exchange that a record describes, nil if the record says nothing about it. m is the HTTP head in
-// the record, or nil; own reports whether this program exported the record, so that m has prefixes; url is the address
-// of the last request. hops are the redirects that led there, as far as other records of the file tell.
+// ExchangeHeads returns the exchange that a record describes, nil if the record says nothing about it. m is the HTTP
+// head in the record, or nil; own reports whether this program exported the record, so that m has prefixes; url is the
+// address of the last request. hops are the redirects that led there, as far as other records of the file tell.
 func ExchangeHeads(rec *Record, m *Message, own bool, url string, hops []catalog.Hop) *catalog.Exchange {
 	e := &catalog.Exchange{}
 	h := rec.Header

@@ -3,7 +3,7 @@
 //
 // The bytes of a version have no transfer or content coding, but the head that the host sent may name codings and
 // another length. In the record, these fields of the head have the prefix X-Orig-, as in files of Webrecorder's tools.
-// Fields that were received with this prefix get it a second time, so that Undo can restore the head.
+// Fields that were received with this prefix get it a second time, so that UndoHeads can restore the head.
 
 package warc
 
@@ -23,7 +23,7 @@ import (
 // undone is the prefix of HTTP fields that do not describe the bytes in the record.
 const undone = "X-Orig-"
 
-// Response has what the HTTP head of a version's record is made from.
+// ResponseHead has what the HTTP head of a version's record is made from.
 type ResponseHead struct {
 	Status   int         // of the response; 0 for a version that was not fetched by HTTP
 	Header   http.Header // of the response; has lost the order and the spelling of the names
@@ -84,7 +84,7 @@ func (r ResponseHead) mark(head []byte) []byte {
 	return b
 }
 
-// Undo returns the head without the prefixes that mark added.
+// UndoHeads returns the head without the prefixes that mark added.
 func UndoHeads(head []byte) []byte {
 	b := make([]byte, 0, len(head))
 	eachField(head, func(line []byte, name string, _ []byte) {

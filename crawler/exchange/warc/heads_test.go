@@ -55,7 +55,7 @@ func TestAHeadIsThatWhichWasReceivedExceptForWhatIsNotTrueOfTheBytes(t *testing.
 	}
 }
 
-// record returns the record of an export for a version with an exchange.
+// recordOf returns the record of an export for a version with an exchange.
 func recordOf(e *catalog.Exchange, status int) (*Record, *Message) {
 	rec := &Record{Header: append(Header{{Name: "WARC-Date", Value: "2026-03-04T05:06:09Z"}}, HeaderFields(e, "https://a.example/new")...)}
 	head := ResponseHead{Status: status, Size: 7, Exchange: e, Header: http.Header{"A": {"b"}}}.HTTP()

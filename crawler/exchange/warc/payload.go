@@ -25,7 +25,7 @@ var formats = map[string]compression.Format{
 	"zstd": compression.Zstd,
 }
 
-// Decode returns the body of a message without chunks and content codings. body is the body in the record. Many
+// DecodePayload returns the body of a message without chunks and content codings. body is the body in the record. Many
 // programs decode bodies without changing the head; a body that does not begin as its head says is therefore returned
 // unchanged. The length of the decoded body is not bounded.
 func DecodePayload(m *Message, body io.Reader) (io.Reader, error) {
@@ -62,8 +62,8 @@ func DecodePayload(m *Message, body io.Reader) (io.Reader, error) {
 	return body, nil
 }
 
-// Coded reports whether a body, which must not be in chunks, certainly has the content coding that its head states. It
-// also returns a reader of the whole body.
+// CodedPayload reports whether a body, which must not be in chunks, certainly has the content coding that its head
+// states. It also returns a reader of the whole body.
 func CodedPayload(m *Message, body io.Reader) (io.Reader, bool) {
 	format := formats[strings.ToLower(strings.TrimSpace(m.Header.Get("Content-Encoding")))]
 	if format != compression.Gzip && format != compression.Zstd {

@@ -53,7 +53,7 @@ func (v *Verifier) Fault() *Fault {
 	return nil
 }
 
-// isHTTP reports whether the block of a record is an HTTP message.
+// auditIsHTTP reports whether the block of a record is an HTTP message.
 func auditIsHTTP(rec *Record) bool {
 	contentType, _, _ := strings.Cut(rec.Header.Get("Content-Type"), ";")
 	return strings.EqualFold(strings.TrimSpace(contentType), "application/http")

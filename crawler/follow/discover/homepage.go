@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// page is what signs are searched in.
+// homePage is what signs are searched in.
 type homePage struct {
 	url        string // after redirects
 	header     http.Header

@@ -46,8 +46,8 @@ func (l *Ledger) Listed(ctx context.Context, portalIRI string) (n int, err error
 // listed reports whether a portal lists the dataset of a current row: it is neither withdrawn nor missing there.
 func (r row) listed() bool { return r.dataset() != "" && !r.Gone && r.Asked == "" }
 
-// Lacking implements harvest.Keeper.Lacking. A dataset that was removed is known and no longer named, whatever else the
-// list names: some portals also list what is no dataset there.
+// Lacking implements harvest.Keeper.Lacking. A dataset that was removed is known, and its name is not in the list.
+// Names that are not known do not count: some portals also name things that are not datasets.
 func (l *Ledger) Lacking(ctx context.Context, portalIRI string, names []string) (catalog.Figure, error) {
 	record, err := l.record(idOf(portalIRI))
 	if err != nil {

@@ -1,14 +1,14 @@
 // Reads JSON as portals write it: strictly by RFC 8259 if they follow it, and as far as it makes
 // sense if they do not.
 //
-// Parse reads a document in memory; Reader reads a stream of any length, one value at a time. Both accept trailing and
-// doubled commas, control characters and wrong escapes in strings, NaN and None, invalid UTF-8, and anything after a
-// complete document. For a document that breaks off, they return the complete part with an error; an incomplete array
+// Parse reads a document in memory; JSONReader reads a stream of any length, one value at a time. Both accept trailing
+// and doubled commas, control characters and wrong escapes in strings, NaN and None, invalid UTF-8, and anything after
+// a complete document. For a document that breaks off, they return the complete part with an error; an incomplete array
 // element is omitted.
 //
 // Methods of Value convert to what the caller needs: Text of a number is its digits, List of an object is a list of
-// that object, Get of anything but an object is null. No input panics. Depth and number of values are limited. Reader
-// limits the size of each value; callers of Parse limit the size of the text.
+// that object, Get of anything but an object is null. No input panics. Depth and number of values are limited.
+// JSONReader limits the size of each value; callers of Parse limit the size of the text.
 
 package loose
 

@@ -23,14 +23,14 @@ const (
 // ErrDeep is wrapped by the error of elements nested too deep.
 var ErrDeep = fmt.Errorf("elements are nested more than %d deep", xmlMaxDepth)
 
-// Reader reads one document, element by element.
+// XMLReader reads one document, element by element.
 type XMLReader struct {
 	dec   *xml.Decoder
 	body  []byte
 	scope []xml.Attr // namespace declarations in scope, the innermost last
 }
 
-// NewReader returns a reader of a document in UTF-8.
+// NewXMLReader returns a reader of a document in UTF-8.
 func NewXMLReader(body []byte) *XMLReader {
 	body = clean(body)
 	r := &XMLReader{dec: xml.NewDecoder(bytes.NewReader(body)), body: body}

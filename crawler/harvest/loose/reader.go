@@ -19,8 +19,8 @@ type Bad struct {
 
 func (b *Bad) Error() string { return b.Why }
 
-// Reader reads one document of any length. Its methods read the next value; the callbacks of Object and Array must read
-// one value too. Use NewReader.
+// JSONReader reads one document of any length. Its methods read the next value; the callbacks of Object and Array must
+// read one value too. Use NewReader.
 type JSONReader struct {
 	in    *bufio.Reader
 	at    int64
@@ -28,7 +28,7 @@ type JSONReader struct {
 	max   int
 }
 
-// NewReader reads from r. A value returned by Value may have max bytes; 0 means 16 MiB.
+// NewJSONReader reads from r. A value returned by Value may have max bytes; 0 means 16 MiB.
 func NewJSONReader(r io.Reader, max int) *JSONReader {
 	if max <= 0 {
 		max = 16 << 20

@@ -18,7 +18,7 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// New returns the harvester of a search, whose address is like https://api.datacite.org/dois?client-id=… .
+// NewDataCite returns the harvester of a search, whose address is like https://api.datacite.org/dois?client-id=… .
 func NewDataCite(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "datacite", Name: "DataCite", Paths: []string{"/dois"}, Rows: 200,
@@ -31,7 +31,7 @@ func dataciteAbout(_ context.Context, h *portalapi.Harvest) {
 	h.Portal.IRI, h.Portal.Homepage = cmp.Or(h.Source.Portal, strings.TrimSpace(h.Source.URL)), ""
 }
 
-// selected are the parameters of a request for the DOIs that the source's address selects.
+// dataciteSelected are the parameters of a request for the DOIs that the source's address selects.
 func dataciteSelected(h *portalapi.Harvest, rows int) url.Values {
 	query := url.Values{}
 	if u, err := url.Parse(strings.TrimSpace(h.Source.URL)); err == nil {
@@ -49,7 +49,7 @@ func dataciteCount(ctx context.Context, h *portalapi.Harvest) (int, bool) {
 	return portalapi.Total(v, err, []string{"meta", "total"})
 }
 
-// page is found by a cursor, which is part of the address of the next page.
+// datacitePage is found by a cursor, which is part of the address of the next page.
 func datacitePage(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalapi.Page, error) {
 	query := dataciteSelected(h, h.Source.Rows)
 	query.Set("page[cursor]", cmp.Or(at, "1"))
@@ -69,7 +69,7 @@ func dataciteRead(_ context.Context, _ *portalapi.Harvest, doi string, v loose.V
 		nil
 }
 
-// dataset reads attributes that follow version 4 of the DataCite metadata schema.
+// dataciteDataset reads attributes that follow version 4 of the DataCite metadata schema.
 func dataciteDataset(doi string, a loose.Value) harvest.Dataset {
 	d := harvest.Dataset{
 		IRI:         "https://doi.org/" + doi,

@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// fake is an API with n entries.
+// dataciteFake is an API with n entries.
 type dataciteFake struct {
 	n     int
 	entry string

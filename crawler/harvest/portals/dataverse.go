@@ -18,7 +18,7 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// New returns the harvester of one installation, or of one collection in it.
+// NewDataverse returns the harvester of one installation, or of one collection in it.
 func NewDataverse(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "dataverse", Name: "Dataverse", Paths: []string{"/api", "/dataverse", "/dataset.xhtml", "/dataverse.xhtml"}, Rows: 100,
@@ -48,7 +48,7 @@ func dataverseCount(ctx context.Context, h *portalapi.Harvest) (int, bool) {
 	return portalapi.Total(v, err, []string{"data", "total_count"})
 }
 
-// page starts behind a number of datasets.
+// dataversePage starts behind a number of datasets.
 func dataversePage(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalapi.Page, error) {
 	query := url.Values{"q": {"*"}, "type": {"dataset"}, "per_page": {fmt.Sprint(h.Source.Rows)}, "start": {cmp.Or(at, "0")},
 		"sort": {"date"}, "order": {"asc"}}

@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// fake is an installation with n datasets.
+// dataverseFake is an installation with n datasets.
 type dataverseFake struct {
 	n     int
 	own   string // a dataset's own description; "" means status 403

@@ -23,7 +23,8 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// New returns the harvester of one repository. A page has 25 records, the most that Zenodo returns without an account.
+// NewInvenio returns the harvester of one repository. A page has 25 records, the most that Zenodo returns without an
+// account.
 func NewInvenio(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "invenio", Name: "InvenioRDM", Paths: []string{"/api", "/search", "/records", "/communities"}, Rows: 25,

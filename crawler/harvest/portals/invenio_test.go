@@ -14,8 +14,8 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// fake is a repository of n records, each changed a minute after the one before. It serves at most most records per
-// query.
+// invenioFake is a repository of n records, each changed a minute after the one before. It serves at most most records
+// per query.
 type invenioFake struct {
 	n, most int
 	record  string // replaces the generated records

@@ -19,7 +19,7 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// New returns the harvester of one portal. Its marks have one more word, tail: the token of the last page of all
+// NewMagda returns the harvester of one portal. Its marks have one more word, tail: the token of the last page of all
 // records.
 func NewMagda(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
@@ -59,7 +59,7 @@ const (
 	unknown  = "all " // all records: the registry refuses conditions
 )
 
-// page is found by the registry's token.
+// magdaPage is found by the registry's token.
 func magdaPage(ctx context.Context, h *portalapi.Harvest, at string) (portalapi.Page, error) {
 	kind, token := "", at
 	if !h.Mark.Whole() {

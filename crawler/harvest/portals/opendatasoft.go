@@ -18,8 +18,8 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// New returns the harvester of one portal. A page has at most 100 datasets, the API's limit. The marks have one more
-// word, api: the version that answers.
+// NewOpenDataSoft returns the harvester of one portal. A page has at most 100 datasets, the API's limit. The marks have
+// one more word, api: the version that answers.
 func NewOpenDataSoft(s portalapi.Source) portalapi.Harvester {
 	s.Rows = min(s.Rows, 100)
 	return portalapi.New(portalapi.Software{
@@ -70,7 +70,7 @@ func opendatasoftCount(ctx context.Context, h *portalapi.Harvest) (int, bool) {
 	return portalapi.Total(v, err, []string{"nhits"})
 }
 
-// client is a harvest through one version of the API.
+// opendatasoftClient is a harvest through one version of the API.
 type opendatasoftClient struct {
 	*portalapi.Harvest
 	api      string
@@ -235,7 +235,8 @@ func coordinate(point loose.Value, i int) (float64, bool) {
 	return 0, false
 }
 
-// exports lists the formats in which a portal offers a table, and those for maps if the table has a geometry.
+// opendatasoftExports lists the formats in which a portal offers a table, and those for maps if the table has a
+// geometry.
 func opendatasoftExports(root, api, id string, v loose.Value, modified string) []harvest.Distribution {
 	if rows := v.Get("has_records"); !rows.IsNull() && !rows.Bool() {
 		return nil

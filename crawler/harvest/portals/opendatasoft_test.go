@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// fake is a portal of n datasets that supports one version.
+// opendatasoftFake is a portal of n datasets that supports one version.
 type opendatasoftFake struct {
 	n       int
 	api     string

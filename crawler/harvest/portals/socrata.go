@@ -21,7 +21,7 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// New returns the harvester of one portal. While it reads data.json, which is always read whole, its marks are
+// NewSocrata returns the harvester of one portal. While it reads data.json, which is always read whole, its marks are
 // datajson's.
 func NewSocrata(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{

@@ -17,7 +17,7 @@ import (
 	"odarchive/crawler/harvest/portalapi"
 )
 
-// New returns the harvester of one portal.
+// NewUdata returns the harvester of one portal.
 func NewUdata(s portalapi.Source) portalapi.Harvester {
 	return portalapi.New(portalapi.Software{
 		Kind: "udata", Name: "udata", Paths: []string{"/api", "/datasets", "/en", "/fr", "/es", "/pt"}, Rows: 100,
@@ -39,7 +39,7 @@ func udataCount(ctx context.Context, h *portalapi.Harvest) (int, bool) {
 	return portalapi.Total(v, err, []string{"total"})
 }
 
-// page is found by its number. next_page of the answer only tells whether there is one: it may name an internal
+// udataPage is found by its number. next_page of the answer only tells whether there is one: it may name an internal
 // address.
 func udataPage(ctx context.Context, h *portalapi.Harvest, at string, _ int) (portalapi.Page, error) {
 	number := max(1, int(loose.String(at).Int()))

@@ -12,7 +12,7 @@ import (
 	"odarchive/crawler/harvest/portaltest"
 )
 
-// fake is a portal of n datasets, each changed after the one before.
+// udataFake is a portal of n datasets, each changed after the one before.
 type udataFake struct {
 	n       int
 	noNext  bool   // omits next_page

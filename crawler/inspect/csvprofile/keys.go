@@ -7,7 +7,7 @@
 
 package csvprofile
 
-// Table is a table of a file or of an archive.
+// KeyTable is a table of a file or of an archive.
 type KeyTable struct {
 	Member  string // path of its member of the archive, "" for the file itself
 	Index   int    // among the tables of that member or file
@@ -22,7 +22,7 @@ const (
 	maxParents = 20 // columns that one name may refer to; more are not looked at
 )
 
-// Find sets ForeignKeys of the profiles of tables that have none declared. It needs the sketches of their columns.
+// FindKeys sets ForeignKeys of the profiles of tables that have none declared. It needs the sketches of their columns.
 func FindKeys(tables []KeyTable) {
 	tables = tables[:min(len(tables), MaxTables)]
 	declared := map[string]bool{} // members with declared keys

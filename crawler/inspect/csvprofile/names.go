@@ -90,7 +90,7 @@ func singular(w string) string {
 	return w
 }
 
-// words returns the words of a name in lower case: "CustomerID" and "customer_id" are both customer and id.
+// keyWords returns the words of a name in lower case: "CustomerID" and "customer_id" are both customer and id.
 func keyWords(name string) (list []string) {
 	var word []rune
 	end := func() {

@@ -22,7 +22,7 @@ func WithClient(ctx context.Context, client string) context.Context {
 	return context.WithValue(ctx, clientKey{}, client)
 }
 
-// Client returns the client that WithClient named, or "".
+// ClientOf returns the client that WithClient named, or "".
 func ClientOf(ctx context.Context) string {
 	client, _ := ctx.Value(clientKey{}).(string)
 	return client

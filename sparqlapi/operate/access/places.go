@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Settings of Places. Zero values mean the defaults.
+// GateSettings of Places. Zero values mean the defaults.
 type GateSettings struct {
 	Queries   int           // costly queries at a time; default 32
 	PerClient int           // of them, by one client; default a quarter
@@ -76,7 +76,7 @@ func (p *Places) Update(ctx context.Context) (leave func(), err error) {
 	return p.updates.Enter(ctx, ClientOf(ctx))
 }
 
-// Query is the place of a query. Its methods belong to one goroutine.
+// QueryGate is the place of a query. Its methods belong to one goroutine.
 type QueryGate struct {
 	Turn *Turn
 

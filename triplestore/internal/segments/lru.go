@@ -25,7 +25,7 @@ type entry[V any] struct {
 	prev, next *entry[V]
 }
 
-// New returns a cache that holds values of a total cost of about max.
+// NewCache returns a cache that holds values of a total cost of about max.
 func NewCache[V any](max int64) *Cache[V] {
 	c := &Cache[V]{}
 	for i := range c.shards {

@@ -7,8 +7,8 @@ import "slices"
 // digit is the number of bits that a pass sorts by: the counts of its values fit into a processor's first cache.
 const digit = 11
 
-// Sort returns the words sorted by their bits from bit low up to, but not including, bit high. Words with equal bits
-// there keep their order. It overwrites words, whose memory it may or may not return.
+// RadixSort returns the words sorted by their bits from bit low up to, but not including, bit high. Words with equal
+// bits there keep their order. It overwrites words, whose memory it may or may not return.
 func RadixSort[W ~uint64](words []W, low, high int) []W {
 	mask := ^W(0) << low
 	if high < 64 {

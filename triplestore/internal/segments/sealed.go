@@ -12,19 +12,19 @@ import (
 // ErrDamaged is wrapped by every error about a stored value that is missing or malformed.
 var ErrDamaged = errors.New("damaged store")
 
-// Size is the length of a checksum in bytes.
+// SealSize is the length of a checksum in bytes.
 const SealSize = 8
 
 var errSum = errors.New("wrong checksum")
 
-// Append appends the checksum of b. id is the number under which b is stored, so that a value under another number is
-// detected; it is 0 for values without a number.
+// AppendSeal appends the checksum of b. id is the number under which b is stored, so that a value under another number
+// is detected; it is 0 for values without a number.
 func AppendSeal(b []byte, id uint64) []byte {
 	return binary.LittleEndian.AppendUint64(b, sum(b, id))
 }
 
-// Open returns b, which Append returned for the same id, without its checksum. It returns an error if the checksum is
-// wrong or nothing precedes it.
+// OpenSeal returns b, which Append returned for the same id, without its checksum. It returns an error if the checksum
+// is wrong or nothing precedes it.
 func OpenSeal(b []byte, id uint64) ([]byte, error) {
 	if len(b) <= SealSize {
 		return nil, errSum

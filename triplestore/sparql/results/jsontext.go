@@ -7,8 +7,9 @@ import "unicode/utf8"
 
 const hexDigits = "0123456789abcdef"
 
-// Append appends s to dst as a JSON string (RFC 8259, section 7), with its quotes. Invalid UTF-8 becomes U+FFFD. U+2028
-// and U+2029 are escaped, because programs that read JSON as JavaScript or line by line take them for ends of lines.
+// AppendJSON appends s to dst as a JSON string (RFC 8259, section 7), with its quotes. Invalid UTF-8 becomes U+FFFD.
+// U+2028 and U+2029 are escaped, because programs that read JSON as JavaScript or line by line take them for ends of
+// lines.
 func AppendJSON(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	done := 0

@@ -1,6 +1,6 @@
 // Reads numbers, strings and blocks of binary formats from bytes that may say anything.
 //
-// A Reader keeps its first error and returns zeros after it, so that a reader of a format checks for errors once per
+// A Cursor keeps its first error and returns zeros after it, so that a reader of a format checks for errors once per
 // record and not once per field. Nothing is allocated because a length says so: blocks grow with what has been read.
 
 package source
@@ -17,7 +17,7 @@ import (
 // MaxBlock is the maximum length of one block in bytes.
 const MaxBlock = 64 << 20
 
-// Reader reads a stream. It is not safe for concurrent use.
+// Cursor reads a stream. It is not safe for concurrent use.
 type Cursor struct {
 	Order binary.ByteOrder
 
@@ -28,7 +28,7 @@ type Cursor struct {
 	few [8]byte
 }
 
-// New returns a reader of r.
+// NewCursor returns a reader of r.
 func NewCursor(r io.Reader, order binary.ByteOrder) *Cursor {
 	return &Cursor{Order: order, src: bufio.NewReaderSize(r, 32<<10)}
 }

@@ -22,8 +22,8 @@ type Sample struct {
 	Fault string // in the error beside the tables, "" = none
 }
 
-// Conform tests what every reader promises: it reads a file as a profile and as rows alike, keeps to its limits, stops
-// where it is told to and is resumed from there, and is not harmed by damage. A media type without a sample fails.
+// Conform tests what every reader promises: the profile and the rows of a file agree, the limits hold, reading can stop
+// at any row and go on from there, and a damaged file is an error. It fails if a media type has no sample.
 func Conform(t *testing.T, readers source.Readers, samples []Sample) {
 	missing := readers.Types()
 	for _, s := range samples {
