@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -199,16 +200,12 @@ func (p *Pool) put(c *process) {
 // expire ends a child that nobody has needed for long.
 func (p *Pool) expire(c *process) {
 	p.mu.Lock()
-	found := false
-	for i, other := range p.idle {
-		if other == c {
-			p.idle = append(p.idle[:i], p.idle[i+1:]...)
-			found = true
-			break
-		}
+	i := slices.Index(p.idle, c)
+	if i >= 0 {
+		p.idle = slices.Delete(p.idle, i, i+1)
 	}
 	p.mu.Unlock()
-	if found {
+	if i >= 0 {
 		c.end()
 	}
 }

@@ -60,8 +60,8 @@ func (o Options) env() []string {
 	if o.Unlimited {
 		env = append(env, envLimits+"=off")
 	}
-	for _, name := range []string{"TMPDIR", "TMP", "TEMP", "TZ",
-		"SYSTEMROOT"} { // for temporary files, and for the time zone of dates that have none
+	// For temporary files, and for the time zone of dates that have none.
+	for _, name := range []string{"TMPDIR", "TMP", "TEMP", "TZ", "SYSTEMROOT"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
