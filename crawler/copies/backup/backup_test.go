@@ -250,6 +250,32 @@ func TestABrokenBackupIsRefused(t *testing.T) {
 	}
 }
 
+// A backup is the whole archive: others on the machine must not read it, neither one that is made here nor one that a
+// server sends. Both are made by Create.
+func TestABackupIsForItsOwnerOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, err := Create(filepath.Join(dir, "full.odab"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, while := range []string{"while it is written", "when it is complete"} {
+		list, err := os.ReadDir(dir)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%s: %v, %v", while, list, err)
+		}
+		if info, err := list[0].Info(); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", while, info, err)
+		}
+		if while == "while it is written" {
+			err = f.End(nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestACancelledBackupLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
